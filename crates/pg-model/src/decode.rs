@@ -129,7 +129,7 @@ mod tests {
     use alloc::{format, string::ToString as _};
 
     use super::*;
-    use crate::Transaction;
+    use crate::{EnterpriseTransaction, Transaction};
 
     fn read(fields: &str) -> Result<Transaction, DecodeError> {
         let body = format!("<serviceResponse>{fields}</serviceResponse>");
@@ -157,18 +157,32 @@ mod tests {
         assert_eq!(traced.unwrap().extra.get("traceCode").and_then(Value::as_text), Some("7"));
     }
 
+    // spec: 2 §2.3, A44: a reply that says two different things is unreadable
     #[test]
-    fn a_reply_with_two_values_of_a_code_or_key_is_unreadable() {
-        let [code, key] = ["transactionStatusCode", "transactionKey"];
-        for (name, one, two) in [(code, "651", "600"), (code, "600", "699"), (key, "k1", "k2")] {
+    fn a_reply_with_two_values_of_a_field_is_unreadable() {
+        let [code, key, value] = ["transactionStatusCode", "transactionKey", "transactionValue"];
+        for (name, one, two) in [
+            (code, "651", "600"),
+            (code, "600", "699"),
+            (key, "k1", "k2"),
+            (value, "1", "499"),
+            (value, "499", "499.0"),
+        ] {
             let field = |name: &str, value: &str| format!("<{name}>{value}</{name}>");
-            let first = if name == key { field(code, "600") } else { field(key, "k") };
+            let first = if name == code { field(key, "k") } else { field(code, "600") };
             let twice = |again: &str| read(&format!("{first}{}{}", field(name, one), field(name, again)));
             let why = twice(two).unwrap_err().to_string();
-            assert!(why.contains("has a code, key or reference twice, with different values"), "{why}");
+            assert!(why.contains("has a field twice, with different values"), "{why}");
             assert!(twice(one).is_ok() && twice("").is_ok(), "the same again");
             let json = format!(r#"{{"{code}": "600", "{name}": "{one}", "{name}": "{two}"}}"#);
             assert!(decode::<Transaction>(json.as_bytes()).is_err(), "{json}");
         }
+        let enterprise = |fields: &str| {
+            decode::<EnterpriseTransaction>(format!("<serviceResponse>{fields}</serviceResponse>").as_bytes())
+        };
+        let (failed, success) = ("<status>Failed</status>", "<status>Success</status>");
+        assert!(enterprise(&format!("{failed}{success}")).is_err());
+        assert!(enterprise(&format!("{success}<value>1.00</value><value>10.00</value>")).is_err());
+        assert!(enterprise(&format!("{success}{success}<value>1.00</value><value>1.00</value>")).is_ok());
     }
 }

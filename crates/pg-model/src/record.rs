@@ -201,13 +201,9 @@ impl<R: Record> Record for Reply<R> {
 /// Fills a scalar from a reply.
 ///
 /// # Errors
-/// If it is a code, key or reference that already has another value.
+/// If it already has another value.
 pub(crate) fn set(text: &mut dyn Text, value: Cow<'_, str>) -> Result<(), &'static str> {
-    if value.is_empty() || text.fill(value) {
-        Ok(())
-    } else {
-        Err("has a code, key or reference twice, with different values")
-    }
+    if value.is_empty() || text.fill(value) { Ok(()) } else { Err("has a field twice, with different values") }
 }
 
 #[cfg(test)]

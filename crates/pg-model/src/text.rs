@@ -10,10 +10,13 @@ pub trait Text {
     /// Returns the value on the wire; empty if not given.
     fn text(&self) -> &str;
 
-    /// Replaces the value with a text of a reply. Returns false if a code, key or reference already has another value: then the
-    /// reply contradicts itself.
+    /// Sets the value to a text of a reply. Returns false if it already has another one: then the reply contradicts
+    /// itself (assumption A44).
     #[doc(hidden)]
     fn fill(&mut self, text: Cow<'_, str>) -> bool {
+        if !self.text().is_empty() {
+            return text.is_empty() || self.text() == text;
+        }
         self.set(text);
         true
     }
@@ -101,14 +104,6 @@ macro_rules! text_traits {
         impl $crate::text::Text for $name {
             fn set(&mut self, text: alloc::borrow::Cow<'_, str>) {
                 *self = Self::from(text);
-            }
-
-            fn fill(&mut self, text: alloc::borrow::Cow<'_, str>) -> bool {
-                if !self.0.is_empty() {
-                    return text.is_empty() || self.0 == text;
-                }
-                *self = Self::from(text);
-                true
             }
 
             fn text(&self) -> &str {

@@ -1,6 +1,12 @@
 //! The adapters that `pg rehearse init` writes pass what they are written for.
 
-use std::fs;
+use std::{
+    fs,
+    io::Write as _,
+    net::TcpListener,
+    process::{Command, Stdio},
+    thread,
+};
 
 use pg_rehearse::{Language, Verdict};
 use pg_support::installed;
@@ -59,6 +65,64 @@ fn the_bash_adapter_names_a_program_that_is_missing() {
     let plan = "[jobs.charge]\ncommand = [\"env\", \"PG=/missing/pg\", \"bash\", \"pay.sh\"]\n";
     let error = rehearse(plan, folder.path(), &only(&["M01"])).expect_err("nothing can be signed").to_string();
     assert!(error.contains("/missing/pg is not installed, or not on PATH"), "{error}");
+}
+
+/// A service whose reply arrives byte by byte, until the caller hangs up. At the end of the reply the payment is approved.
+fn dripping() -> String {
+    const BYTES: usize = 5_000_000; // more than fit into the limit
+    let listener = TcpListener::bind("127.0.0.1:0").expect("it works");
+    let address = listener.local_addr().expect("it works");
+    thread::spawn(move || {
+        let (mut caller, _) = listener.accept()?;
+        caller.set_nodelay(true)?;
+        let end = r#"{"transactionStatusCode": "600", "transactionKey": "k"}"#;
+        caller.write_all(
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+                BYTES + end.len()
+            )
+            .as_bytes(),
+        )?;
+        for _ in 0..BYTES {
+            caller.write_all(b" ")?;
+        }
+        caller.write_all(end.as_bytes())
+    });
+    format!("http://{address}")
+}
+
+fn ends_a_drip(language: Language, needs: &str, command: &[&str]) {
+    if !installed(&[needs], &format!("a reply that drips, in {}", language.name())) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("it works");
+    pg_rehearse::init(folder.path(), language).expect("it works");
+    if language == Language::Java {
+        let compiled = Command::new("javac").args(["-d", "classes", "Pay.java"]).current_dir(&folder).status();
+        assert!(compiled.expect("it works").success());
+    }
+    let mut adapter = Command::new(command[0]);
+    adapter
+        .args(&command[1..])
+        .current_dir(&folder)
+        .env("PG_BASE_URL", dripping())
+        .env("PG_REHEARSE_DIR", folder.path());
+    adapter.envs([("PG_API_KEY", "key"), ("PG_API_PASSWORD", "password"), ("PG_SHA_KEY", "sha")]);
+    adapter.envs([("PAY_TIMEOUT", "1"), ("PAY_PATIENCE", "0")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut adapter = adapter.spawn().expect("it works");
+    let job = r#"{"job": "charge", "order": "order-1", "amount": 499, "currency": "GBP", "sessionKey": "s"}"#;
+    writeln!(adapter.stdin.take().expect("it is piped"), "{job}").expect("it works");
+    let claim = adapter.wait_with_output().expect("it works");
+    let claim = String::from_utf8(claim.stdout).expect("it works").replace(' ', "");
+    assert_eq!(claim.trim(), r#"{"claim":"unknown"}"#, "{language:?}");
+}
+
+#[test]
+fn a_reply_that_arrives_byte_by_byte_ends_at_the_limit_of_the_request_as_unknown() {
+    ends_a_drip(Language::Python, "python3", &["python3", "pay.py"]);
+    ends_a_drip(Language::Node, "node", &["node", "pay.mjs"]);
+    ends_a_drip(Language::Php, "php", &["php", "pay.php"]);
+    ends_a_drip(Language::Java, "javac", &["java", "-cp", "classes", "Pay"]);
 }
 
 /// The mistake whose verdicts are of every kind.
@@ -187,9 +251,9 @@ fn an_endless_reply_of_a_shop_is_abandoned() {
     use std::io::{Read as _, Write as _};
 
     for begin in ["HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", "HTTP/1.1 200 OK\r\nX-Long: "] {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("it works");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("it works");
         let address = listener.local_addr().expect("it works");
-        std::thread::spawn(move || {
+        thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
                 let _ = stream.read(&mut [0; 4096]);

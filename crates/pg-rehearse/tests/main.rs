@@ -5,3 +5,4 @@ mod documents;
 mod faults;
 mod reports;
 mod samples;
+mod shop;

@@ -5,6 +5,8 @@ export class Gateway {
   /** Nothing is sent before this time, and for how long after a refusal of every request, in milliseconds. */
   #notBefore = 0;
   #pause = 0;
+  /** Whether the signature of the last request was refused. */
+  #isDoubted = false;
 
   /** @param {{ baseUrl: string, apiKey: string, apiPassword: string, shaKey: string }} account */
   constructor(account) {
@@ -73,6 +75,10 @@ export class Gateway {
     });
     const said = parsed(await reply.text());
     const error = reply.ok ? undefined : new ServiceError(said, reply.status);
+    const isInvalid = error?.code === SIGNATURE_NOT_VERIFIED;
+    // The first request may have been damaged on its way. A second one in a row shows that the SHA key is wrong.
+    if (isInvalid && !this.#isDoubted) error.pause = A_MOMENT;
+    this.#isDoubted = isInvalid;
     this.#pause = error?.pause ?? 0;
     this.#notBefore = Date.now() + this.#pause;
     if (error) throw error;
@@ -142,6 +148,11 @@ const EVERY_COPY = new Set(["103", "104", "108", "110", "120", "107", "937", "93
  */
 const LATER_COPIES = new Set(["109", "136", "129", "940", "111", "956"]);
 
+const SIGNATURE_NOT_VERIFIED = "123";
+
+/** The pause after one invalid signature, in milliseconds. */
+const A_MOMENT = 1_000;
+
 /**
  * Refusals of every request: how long to send nothing, in milliseconds. Refused credentials and signatures count towards a
  * lockout (121, 122), so ask rarely until they are corrected. 936 is the sandbox's limit of requests.
@@ -149,7 +160,7 @@ const LATER_COPIES = new Set(["109", "136", "129", "940", "111", "956"]);
 const PAUSES = new Map([
   ["102", 600_000],
   ["105", 600_000],
-  ["123", 600_000],
+  [SIGNATURE_NOT_VERIFIED, 600_000],
   ["121", 60_000],
   ["122", 300_000],
   ["936", 60_000],

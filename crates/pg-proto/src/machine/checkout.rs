@@ -10,9 +10,8 @@
 //!                                                         │                   ▲
 //!                                                         └─ more uses left ──┴─ Withdrawing
 //! ```
-//! **Input:** what is to be paid; a callback or a return that [names a transaction](CheckoutInput::Reported); the
-//! merchant's [withdrawal](CheckoutInput::Cancel). **Output:** requests, [`CheckoutDemand::Redirect`], and finally a
-//! [`CheckoutOutcome`].
+//! **Input:** what is to be paid; a callback or a return that [names a transaction](CheckoutInput::Reported); a
+//! [withdrawal](CheckoutInput::Cancel). **Output:** requests, [`CheckoutDemand::Redirect`], a [`CheckoutOutcome`].
 //!
 //! **Promises:**
 //! 1. *Paid is confirmed by the service.* Callbacks and the customer's browser are unsigned and never enough. The
@@ -31,8 +30,9 @@
 //!    token; the account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
 //!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. A
-//!    transaction without a type or token is a candidate, and so is one that the search lists without a key, or that
-//!    the lookup does not know. Without a `trans_reference` of at most 32 characters there is no search.
+//!    candidate has no type or no token, is listed by the search without a key, or is unknown to the lookup; but a
+//!    reported one without a token and with another currency or paid amount is none (A125). Without a `trans_reference`
+//!    of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
 //!    return. So the machine cannot exclude a payment that no hint named.
 //! 6. *It ends.* Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the

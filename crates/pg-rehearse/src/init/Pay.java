@@ -27,7 +27,6 @@ import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -35,6 +34,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -105,16 +108,19 @@ public class Pay {
             .map(one -> one.getKey() + "=" + URLEncoder.encode(one.getValue(), StandardCharsets.UTF_8))
             .collect(Collectors.joining("&"));
         HttpRequest request = HttpRequest.newBuilder(URI.create(env("PG_BASE_URL", "") + "/v3/" + method + "/json"))
-            .timeout(Duration.ofMillis((long) (1000 * Double.parseDouble(env("PAY_TIMEOUT", "3")))))
             .header("Content-Type", "application/x-www-form-urlencoded")
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build();
         HttpResponse<String> response;
         Map<String, Object> reply;
+        // A limit for the whole reply: that of HttpRequest ends with the headers.
+        long limit = (long) (1000 * Double.parseDouble(env("PAY_TIMEOUT", "3")));
+        CompletableFuture<HttpResponse<String>> pending = client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
         try {
-            response = client.send(request, HttpResponse.BodyHandlers.ofString());
+            response = pending.get(limit, TimeUnit.MILLISECONDS);
             reply = new Json(response.body()).object();
-        } catch (java.io.IOException | RuntimeException error) {
+        } catch (ExecutionException | TimeoutException | RuntimeException error) {
+            pending.cancel(true);
             throw new Unclear(); // the text of an error may hold the request
         }
         String code = shown(reply, "errorCode");

@@ -17,7 +17,7 @@ import https from "node:https";
 import { join } from "node:path";
 
 const env = process.env;
-const TIMEOUT = 1000 * Number(env.PAY_TIMEOUT ?? 3); // for one request
+const TIMEOUT = 1000 * Number(env.PAY_TIMEOUT ?? 3); // for one request and its whole reply
 const PATIENCE = 1000 * Number(env.PAY_PATIENCE ?? 8); // for all of them
 const APPROVED = "600";
 const DECLINED = ["901", "902", "903", "907"]; // what your operator answers to a decline; these are the sandbox's
@@ -39,6 +39,7 @@ function call(method, parameters) {
   const url = new URL(`${env.PG_BASE_URL}/v3/${method}/json`);
   const ca = env.SSL_CERT_FILE ? readFileSync(env.SSL_CERT_FILE) : undefined;
   const options = { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, ca, agent: false };
+  options.signal = AbortSignal.timeout(TIMEOUT); // also if the reply arrives byte by byte
   return new Promise((resolve, reject) => {
     const unclear = () => reject(new Unclear()); // the text of an error may hold the request
     const request = (url.protocol === "https:" ? https : http).request(url, options, (response) => {
@@ -60,7 +61,6 @@ function call(method, parameters) {
         }
       });
     });
-    request.setTimeout(TIMEOUT, () => request.destroy());
     request.on("error", unclear);
     request.end(new URLSearchParams(form).toString());
   });

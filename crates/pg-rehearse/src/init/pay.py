@@ -15,12 +15,14 @@ import hashlib
 import http.client
 import json
 import os
+import socket
 import ssl
 import sys
+import threading
 import time
 import urllib.parse
 
-TIMEOUT = float(os.environ.get("PAY_TIMEOUT", "3"))  # for one request, in seconds
+TIMEOUT = float(os.environ.get("PAY_TIMEOUT", "3"))  # for one request and its whole reply, in seconds
 PATIENCE = float(os.environ.get("PAY_PATIENCE", "8"))  # for all of them
 PAUSE = float(os.environ.get("PAY_PAUSE", "0.3"))
 APPROVED = "600"
@@ -51,7 +53,13 @@ def call(method, parameters):
         connection = http.client.HTTPSConnection(base.netloc, timeout=TIMEOUT, context=ssl.create_default_context())
     else:
         connection = http.client.HTTPConnection(base.netloc, timeout=TIMEOUT)
+    end = time.monotonic() + TIMEOUT
+    timer = None
     try:
+        connection.connect()
+        # The timeout of a socket limits each silence. A reply that arrives byte by byte needs a limit of its own.
+        timer = threading.Timer(max(0, end - time.monotonic()), hang_up, [connection.sock])
+        timer.start()
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         connection.request("POST", base.path + "/v3/" + method + "/json", urllib.parse.urlencode(form), headers)
         response = connection.getresponse()  # follows no redirect
@@ -60,6 +68,8 @@ def call(method, parameters):
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise Unclear(type(error).__name__) from None  # the text of an error may hold the request
     finally:
+        if timer:
+            timer.cancel()
         connection.close()
     if not isinstance(reply, dict):
         raise Unclear("no object")
@@ -69,6 +79,14 @@ def call(method, parameters):
     if code or not 200 <= response.status < 300:
         raise Unclear("HTTP %d, error %s" % (response.status, code))
     return reply
+
+
+def hang_up(sock):
+    """Ends a connection, so that the thread that reads from it stops."""
+    try:
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)  # of the TCP connection also under TLS
+    except OSError:
+        pass  # it has ended
 
 
 def shown(record, name):

@@ -11,14 +11,14 @@ const PRICE = "9.98"; // of every order in a rehearsal
 function send(path, form) {
   const url = new URL(path);
   return new Promise((resolve, reject) => {
-    const options = { method: "POST", agent: false, headers: { "content-type": "application/x-www-form-urlencoded" } };
+    const signal = AbortSignal.timeout(2000); // for the whole reply
+    const options = { method: "POST", agent: false, signal, headers: { "content-type": "application/x-www-form-urlencoded" } };
     const request = http.request(url, options, (response) => {
       const parts = [];
       response.on("data", (part) => parts.push(part));
       response.on("aborted", () => reject(new Error("aborted")));
       response.on("end", () => resolve(Buffer.concat(parts).toString("utf8")));
     });
-    request.setTimeout(2000, () => request.destroy(new Error("timeout")));
     request.on("error", reject);
     request.end(new URLSearchParams(form).toString());
   });
@@ -29,7 +29,12 @@ async function call(method, parameters) {
   const names = Object.keys(form).filter((name) => form[name] !== "");
   names.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
   form.shaSignature = createHash("sha512").update(names.map((n) => `${n}=${form[n]}${env.PG_SHA_KEY}`).join("")).digest("hex");
-  return JSON.parse(await send(`${env.PG_BASE_URL}/v3/${method}/json`, form));
+  return parsed(await send(`${env.PG_BASE_URL}/v3/${method}/json`, form));
+}
+
+/** A reply whose numbers are texts, as they are written: 998.00 is not 998. */
+function parsed(text) {
+  return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, string) => string ?? `"${all}"`));
 }
 
 async function enterprise(method, parameters) {
@@ -150,11 +155,25 @@ function outcome(reply) {
   return undefined;
 }
 
-async function lookUp(reference) {
-  const reply = await call("transaction/lookup", { uniqueMerchantReference: reference });
+/** Whether a transaction is the payment of the order. A field that it lacks proves nothing. */
+function isOf(job, found) {
+  const order = { uniqueMerchantReference: job.order, transactionType: "Auth", currency: job.currency, transactionValue: job.amount };
+  return Object.entries(order).every(([name, value]) => ["", String(value)].includes(String(found[name] ?? "")));
+}
+
+/** The reply to the payment of the order; undefined if it shows something else. */
+const answered = (job, reply) => (isOf(job, reply) ? outcome(reply) : undefined);
+
+const CHECKS = ["3DSecureCheck", "3DSAuthenticatedOnly"]; // of the customer, under the same reference
+const FOLLOW_UPS = ["Capture", "CancelPreAuth", "Refund"]; // of a payment that is listed too
+
+/** The payment of the order, if the service has one; unknown if it has another one under the reference, or several. */
+async function lookUp(job) {
+  const reply = await call("transaction/lookup", { uniqueMerchantReference: job.order });
   const found = Object.values(reply.transactions?.transaction ?? reply.transactions ?? {});
-  const payments = found.filter((one) => ["Auth", "PreAuth"].includes(one.transactionType)).map(outcome).filter(Boolean);
-  return payments.find((one) => one.claim === "paid") ?? payments[0];
+  const payments = found.filter((one) => ![...CHECKS, ...FOLLOW_UPS].includes(one.transactionType));
+  if (payments.length === 0) return undefined;
+  return (payments.length === 1 && isOf(job, payments[0]) && outcome(payments[0])) || { claim: "unknown" };
 }
 
 async function threeDSecure(job) {
@@ -173,12 +192,12 @@ async function threeDSecure(job) {
     try {
       const status = await call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
       if (status.liabilityShift !== "Y") {
-        return json((await lookUp(job.order)) ?? { claim: "not-charged" });
+        return json((await lookUp(job)) ?? { claim: "not-charged" });
       }
       // An earlier visit or round may have paid, and nothing says that an authentication pays only once.
-      const known = FAULT === "3ds-resent" ? undefined : await lookUp(job.order);
-      const paid = known ?? outcome(await call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey }));
-      const found = paid ?? (await lookUp(job.order));
+      const known = FAULT === "3ds-resent" ? undefined : await lookUp(job);
+      const pay = () => call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey });
+      const found = known ?? answered(job, await pay()) ?? (await lookUp(job));
       if (found) return json(found);
     } catch {
       // Unclear: the next round looks it up first.

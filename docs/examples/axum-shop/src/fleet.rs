@@ -9,10 +9,10 @@
 use std::{error::Error, sync::Arc, time::Duration};
 
 use axum::{
-    Form, Router,
+    Router,
     body::{Body, to_bytes},
     extract::{Path, Request, State},
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     middleware::map_response,
     response::{Html, IntoResponse, Redirect, Response},
     routing::{any, get, post},
@@ -27,10 +27,9 @@ use pg_hyper::{
     serve_guarded_until,
 };
 use pg_intents::{Fleet, FleetError, FleetEvent, FleetPlan, FleetQuestion, FleetStep, IntentStore, PaymentOutcome};
-use serde::Deserialize;
 use tokio::net::TcpListener;
 
-use crate::{PENCE, pages, private};
+use crate::{Customers, PENCE, pages, private};
 
 /// How long a browser waits for the next step before it gets a page that asks again.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,11 +47,14 @@ pub struct FleetConfig {
     pub name: String,
     /// How long this server may be silent before others continue its payments.
     pub lease: Duration,
+    /// The customers who can pay with a stored card.
+    pub customers: Customers,
 }
 
 struct Shop<S> {
     fleet: Fleet<S>,
     public_url: String,
+    customers: Customers,
 }
 
 type Server<S> = State<Arc<Shop<S>>>;
@@ -72,7 +74,7 @@ pub async fn serve<S: IntentStore>(
     let worker = fleet.clone();
     let working = tokio::spawn(async move { worker.run().await });
     let public_url = config.public_url.as_str().trim_end_matches('/').to_owned();
-    let shop = Arc::new(Shop { fleet: fleet.clone(), public_url });
+    let shop = Arc::new(Shop { fleet: fleet.clone(), public_url, customers: config.customers });
     let routes = Router::new()
         .route("/orders/{id}", get(order::<S>))
         .route("/orders/{id}/card", post(card::<S>))
@@ -89,20 +91,23 @@ pub async fn serve<S: IntentStore>(
     Ok(())
 }
 
-#[derive(Deserialize)]
-struct StoredCard {
-    card_key: String,
-}
-
-/// Pays with a stored card. A request that is posted twice, to any servers, makes one payment.
+/// Pays with the stored card of the customer who has signed in. A request that is posted twice, to any servers, makes
+/// one payment.
+///
+/// The card comes from the shop's own record: with a key from the browser, a customer could pay with the card of
+/// another one. The service compares the reference with that of the card (spec 2 §4.4).
 async fn card<S: IntentStore>(
     State(shop): Server<S>,
     Path(id): Path<String>,
-    Form(card): Form<StoredCard>,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let basket = Basket::new(Currency::GBP).item(Item::new("Tea", PENCE)).unique_merchant_reference(&*id);
+    let customer = shop.customers.signed_in(&headers).ok_or(Failure::NotSignedIn)?;
+    let basket = Basket::new(Currency::GBP)
+        .item(Item::new("Tea", PENCE))
+        .unique_merchant_reference(&*id)
+        .merchant_customer_reference(&*customer.reference);
     let back = shop.address(&id, "/back");
-    let initiation = InitiateThreeDSecureCardKey::new(&*card.card_key, basket).return_url(back);
+    let initiation = InitiateThreeDSecureCardKey::new(&*customer.card_key, basket).return_url(back);
     // Without 3-D Secure the shop would bear the loss of a fraud. This shop does not take that risk.
     let plan = ThreeDSecurePlan::default().without_shift(NoLiabilityShift::End);
     onward(&id, shop.fleet.three_d_secure(initiation, plan).await)
@@ -227,6 +232,7 @@ impl<S: IntentStore> Shop<S> {
 /// The reason why no page is shown.
 enum Failure {
     NotFound,
+    NotSignedIn,
     /// The order has another kind of payment.
     Other,
     /// The error is logged for the operator; the customer can try again.
@@ -246,6 +252,7 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         match self {
             Self::NotFound => (StatusCode::NOT_FOUND, "There is no such order.\n").into_response(),
+            Self::NotSignedIn => (StatusCode::UNAUTHORIZED, "Please sign in first.\n").into_response(),
             Self::Other => (StatusCode::CONFLICT, "This order is being paid in another way.\n").into_response(),
             Self::Failed(error) => {
                 eprintln!("{error}");

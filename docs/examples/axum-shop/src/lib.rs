@@ -37,12 +37,14 @@ use crate::{
     payments::Payments,
 };
 
+mod customers;
 mod environment;
 mod fleet;
 mod orders;
 mod pages;
 mod payments;
 
+pub use customers::Customers;
 pub use environment::{account_of_environment, exit_code, stopped};
 pub use fleet::{FleetConfig, serve as serve_in_fleet};
 
@@ -88,7 +90,7 @@ impl Config {
 /// payments that were in progress when the last process ended, however it ended.
 ///
 /// # Errors
-/// If the orders cannot be read, or a saved payment belongs to another account.
+/// If the orders cannot be read, or a payment in progress belongs to another account.
 pub async fn serve(
     listener: TcpListener,
     config: Config,

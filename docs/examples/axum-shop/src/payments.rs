@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     error::Error,
-    future::ready,
+    future::{pending, ready},
     io,
     mem::discriminant,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -88,10 +88,10 @@ impl Payments {
                 Status::Hosted(hosted) => {
                     let endpoint = payments.callbacks.reopen(EndpointPurpose::CheckoutCallback, &hosted.callback)?;
                     let saved = SavedState::from_text(hosted.saved.as_str());
-                    let checkout = if hosted.unknown.is_some() {
-                        payments.client.look_again_at_checkout(&saved, payments.config.checkout)?
-                    } else {
-                        payments.client.resume_checkout(&saved, payments.config.checkout)?
+                    // A payment whose outcome is unknown is looked at again later, and stops no other order.
+                    let checkout = match hosted.unknown {
+                        Some(_) => None,
+                        None => Some(payments.client.resume_checkout(&saved, payments.config.checkout)?),
                     };
                     let token = endpoint.token().to_owned();
                     payments.begin(&order, |payments, seat| payments.check_out(checkout, token, seat));
@@ -130,7 +130,7 @@ impl Payments {
             .auto_redirect(Flag::YES);
         let checkout = self.client.checkout(request, self.config.checkout)?;
         let token = endpoint.token().to_owned();
-        self.begin(order, |payments, seat| payments.check_out(checkout, token, seat));
+        self.begin(order, |payments, seat| payments.check_out(Some(checkout), token, seat));
         Ok(())
     }
 
@@ -196,8 +196,8 @@ impl Payments {
         }
     }
 
-    /// Drives a payment on the hosted page to its end.
-    async fn check_out(self: Arc<Self>, checkout: CheckoutDrive, callback: String, seat: Seat) -> Status {
+    /// Drives a payment on the hosted page to its end. Without a `checkout`, its outcome is unknown.
+    async fn check_out(self: Arc<Self>, checkout: Option<CheckoutDrive>, callback: String, seat: Seat) -> Status {
         let stored = |checkout: CheckoutDrive| {
             let (payments, id, callback) = (Arc::clone(&self), seat.id.clone(), callback.clone());
             checkout.store(move |saved| {
@@ -209,7 +209,10 @@ impl Payments {
                 ready(payments.orders.change(&id, keep).map(drop))
             })
         };
-        let mut checkout = stored(checkout);
+        let mut checkout = match checkout {
+            Some(checkout) => stored(checkout),
+            None => stored(self.look_again(&seat).await),
+        };
         // The reports that the machine may not have looked up yet.
         let (mut given, mut earlier) = (Vec::new(), 0);
         loop {
@@ -241,10 +244,8 @@ impl Payments {
                     let status = checked_out(outcome);
                     let Status::Unknown { why } = &status else { return status };
                     // A callback or a return may still name the payment, and the machine can look again.
-                    match self.unknown(&seat, why, &given, earlier).await {
-                        Some(again) => checkout = stored(again),
-                        None => return status,
-                    }
+                    self.unknown(&seat, why, &given, earlier).await;
+                    checkout = stored(self.look_again(&seat).await);
                     given.clear();
                     earlier += 1;
                 }
@@ -252,10 +253,9 @@ impl Payments {
         }
     }
 
-    /// Stores why a payment on the hosted page is unknown, waits for a report or for the next lookup, and returns the
-    /// machine that looks again; `None` if it was never saved.
+    /// Stores why a payment on the hosted page is unknown, and waits for a report or for the next lookup.
     #[expect(clippy::disallowed_methods, reason = "it waits between lookups")]
-    async fn unknown(&self, seat: &Seat, why: &str, given: &[String], earlier: u32) -> Option<CheckoutDrive> {
+    async fn unknown(&self, seat: &Seat, why: &str, given: &[String], earlier: u32) {
         let keep = |order: &mut Order| {
             if let Status::Hosted(hosted) = &mut order.status {
                 hosted.unknown = Some(why.to_owned());
@@ -269,13 +269,18 @@ impl Payments {
             _ = self.news(seat, |status| status.hosted()?.report(given)) => {}
             () = sleep(self.config.lookups.next(earlier, 0)) => {}
         }
-        let order = self.orders.get(&seat.id)?;
-        let saved = SavedState::from_text(order.status.hosted()?.saved.as_str());
-        match self.client.look_again_at_checkout(&saved, self.config.checkout) {
-            Ok(again) => Some(again),
+    }
+
+    /// Returns the machine that looks again at a payment on the hosted page. If its state cannot be resumed, the order
+    /// waits for the operator: it keeps its address for the callback, and every report.
+    async fn look_again(&self, seat: &Seat) -> CheckoutDrive {
+        let order = self.orders.get(&seat.id);
+        let saved = order.as_ref().and_then(|order| order.status.hosted()).map_or("", |hosted| &hosted.saved);
+        match self.client.look_again_at_checkout(&SavedState::from_text(saved), self.config.checkout) {
+            Ok(again) => again,
             Err(error) => {
-                eprintln!("order {}: {error}", seat.id);
-                None
+                eprintln!("order {} is unknown, and its payment cannot be looked up: {error}", seat.id);
+                pending().await
             }
         }
     }

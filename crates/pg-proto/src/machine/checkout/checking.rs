@@ -20,7 +20,7 @@ pub(super) const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// How a transaction relates to this checkout.
 enum Finding {
     Payment,
-    /// The transaction belongs to another token, or has failed.
+    /// The transaction belongs to another token, has failed, or names no token and was paid with other money.
     Nothing,
     /// The transaction belongs to this token, and the dialect lists its status as pending.
     Pending,
@@ -96,13 +96,16 @@ impl Checkout {
         if is_other || statuses.failed.contains(&transaction.status) {
             return Finding::Nothing;
         }
+        let value = amount::minor(&transaction.value, &state.currency);
         if transaction.token.is_empty() {
-            return Finding::Unnamed;
+            // Anyone can report a foreign payment. Before a payment, and of a reservation, the value says nothing.
+            let paid = value.filter(|paid| *paid > 0 && !state.reserves);
+            let foreign = state.money().differs_from(transaction.currency.as_str(), paid).is_some();
+            return if foreign && self.may_be_made_up() { Finding::Nothing } else { Finding::Unnamed };
         }
         if statuses.pending.contains(&transaction.status) {
             return Finding::Pending;
         }
-        let value = amount::minor(&transaction.value, &state.currency);
         let fits = if state.reserves {
             // The value is what was paid: nothing yet, or what was captured since (spec 3 §4.8, assumption A125).
             state.money().differs_from(transaction.currency.as_str(), None).is_none()
@@ -115,8 +118,8 @@ impl Checkout {
         if fits && paid { Finding::Payment } else { Finding::Unclear }
     }
 
-    /// Whether the key of a refused lookup may be made up: hints can be forged, and the documents list no code for a
-    /// transaction that does not exist. A transaction that a search found does exist, and may be the payment.
+    /// Whether the key may be made up, or that of a foreign payment: hints can be forged, and the documents list no code
+    /// for a transaction that does not exist. A transaction that a search found does exist, and may be the payment.
     fn may_be_made_up(&self) -> bool {
         self.state.phase != Phase::Concluding
     }

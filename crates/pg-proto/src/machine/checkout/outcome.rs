@@ -13,7 +13,8 @@ pub enum CheckoutOutcome {
     /// The service confirms that it was paid, or reserved if the token asks for that. A token that allows more payments
     /// was withdrawn, or the service did not confirm the withdrawal within the attempts.
     Paid {
-        /// The transaction, for refunds and for storing its card.
+        /// The transaction, for refunds and for storing its card. Its lookup shows no type: if the key of a full refund of
+        /// the payment is reported instead, it counts too (assumption A125).
         trans_key: String,
     },
     /// No customer received an address. Nothing was paid, and nothing will be.

@@ -213,6 +213,35 @@ fn a_callback_that_comes_after_the_search_failed_settles_the_order_also_after_a_
 }
 
 #[test]
+fn an_unknown_order_whose_payment_cannot_be_resumed_keeps_its_callback() {
+    let mut place = Place::new();
+    let order = place.paid_unnoticed();
+    place.lose_lookups();
+    place.post(&format!("{order}/withdraw"), &[]);
+    place.until(&order, |page| page.contains("do not know yet"));
+    place.stop().unwrap();
+    // As a newer version of the shop saves it.
+    let (this, newer) = (r#"\"version\":1,"#, r#"\"version\":9,"#);
+    place.edit(&order, this, newer);
+    place.start();
+    assert!(place.page(&order).contains("do not know yet"));
+    let callbacks = place.listed("callbacks");
+    let called = format!("callbacks/{}/redeliver", callbacks[0]["id"].as_str().unwrap());
+    place.control(&called, "");
+    // Other orders are paid.
+    place.clear_faults();
+    let another = place.buy();
+    assert_eq!(place.again(&another, CHALLENGED), "Paid");
+    place.stop().unwrap();
+    place.edit(&order, newer, this);
+    place.lose_lookups();
+    place.start();
+    assert!(place.until(&order, |page| !page.contains("do not know yet")).contains("Paid"));
+    place.clear_faults();
+    place.one_payment(&order);
+}
+
+#[test]
 fn a_payment_that_was_declined_without_a_reply_can_be_tried_again() {
     let mut place = Place::new();
     let order = place.buy();

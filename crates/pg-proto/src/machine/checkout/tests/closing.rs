@@ -279,6 +279,11 @@ fn a_transaction_without_a_token_lets_no_checkout_lapse() {
     run.say(&paid().replace("<token>token-1</token>", "")).wait();
     let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
     assert_eq!(*run.ended(), expected);
+    // The search found it under the checkout's reference, so another amount does not make it a foreign payment.
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
+    run.say(&looked_up("Success", "", "999.00", "GBP")).wait();
+    assert_eq!(*run.ended(), expected);
 }
 
 #[test]

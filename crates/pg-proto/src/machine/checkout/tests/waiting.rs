@@ -57,6 +57,27 @@ fn a_candidate_without_a_token_replaces_none_of_this_checkout() {
     assert_eq!(*run.ended(), expected);
 }
 
+/// Anyone can report the key of a foreign payment of version 3, which belongs to no token.
+#[test]
+fn a_foreign_payment_without_a_token_keeps_no_checkout_from_lapsing() {
+    for foreign in [
+        looked_up("Success", "", "0.77", "EUR"),
+        looked_up("Success", "", "1,000.00", "EUR"),
+        looked_up("Success", "", "0.77", "GBP"),
+        looked_up("Odd", "", "0.77", ""),
+    ] {
+        let mut run = Run::waiting(Some("order-7"));
+        run.tell("key-1").say(&foreign).wait().withdraw().say(&cancelled("1")).wait().say(&found(&[])).wait();
+        assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true }, "{foreign}");
+    }
+    // It may be the payment: nothing is paid yet, or the reply does not say how much.
+    for value in ["0.00", "", "77"] {
+        let mut run = Run::waiting(Some("order-7"));
+        run.tell("key-1").say(&looked_up("Odd", "", value, "GBP")).wait();
+        assert_eq!(run.machine.state.unclear.as_deref(), Some("key-1"), "{value}");
+    }
+}
+
 /// The service may refuse a key of another merchant with any status and code.
 #[test]
 fn a_forged_report_whose_lookup_is_forbidden_ends_no_checkout_and_delays_no_genuine_report() {
@@ -102,6 +123,7 @@ fn a_token_that_reserves_is_paid_by_a_reservation_whatever_its_value() {
     for reply in [
         looked_up("Success", "token-1", "0.00", "EUR"),
         looked_up("Success", "", "0.00", "GBP"),
+        looked_up("Success", "", "400.00", "GBP"),
         looked_up("Cancelled", "token-1", "0.00", "GBP"),
     ] {
         let mut run = reserving("PreAuth");

@@ -1,0 +1,47 @@
+//! Customers who have signed in, and their stored cards. A real shop has both in its database.
+
+use std::{collections::HashMap, error::Error, fmt, fs};
+
+use axum::http::{HeaderMap, header::COOKIE};
+use serde::Deserialize;
+
+/// The customers, each under a secret. A browser gets the secret in the cookie `customer` when its user signs in, with
+/// `HttpOnly`, `Secure` and `SameSite=Lax`, so that no other page can pay with it.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+pub struct Customers(HashMap<String, Customer>);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Customer {
+    /// The `merchantCustomerReference` with which the card was stored.
+    pub(crate) reference: String,
+    pub(crate) card_key: String,
+}
+
+impl Customers {
+    /// Reads customers from a file: `{"SECRET": {"reference": "customer-7", "cardKey": "…"}}`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or contains something else.
+    pub fn read(file: &str) -> Result<Self, Box<dyn Error>> {
+        let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        Ok(serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?)
+    }
+
+    /// Returns the customer whose browser sent these headers.
+    pub(crate) fn signed_in(&self, headers: &HeaderMap) -> Option<&Customer> {
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|header| header.to_str().ok());
+        let mut secrets = cookies.flat_map(|header| header.split(';')).filter_map(|cookie| {
+            let (name, secret) = cookie.trim().split_once('=')?;
+            (name == "customer").then_some(secret)
+        });
+        secrets.find_map(|secret| self.0.get(secret))
+    }
+}
+
+impl fmt::Debug for Customers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Customers").field("number", &self.0.len()).finish_non_exhaustive()
+    }
+}
