@@ -77,8 +77,9 @@ impl Accounts {
         records: &mut Transaction<'_>,
     ) -> Result<bool, StoreError> {
         if !self.has_copy(id) {
+            let stored = LiveAccount::stored(records, id)?;
             let held = self.live.remove(id);
-            let Some(mut live) = LiveAccount::stored(records, id)? else { return Ok(false) };
+            let Some(mut live) = stored else { return Ok(false) };
             if let Some(held) = held {
                 live.schedule = held.schedule;
                 live.schedule.look_again();

@@ -94,6 +94,11 @@ impl Schedule {
         self.in_flight.contains_key(id)
     }
 
+    /// Returns until when a callback in flight is claimed, over a store that several processes share.
+    pub(crate) fn claim(&self, id: &str) -> Option<Timestamp> {
+        self.in_flight.get(id).copied().flatten()
+    }
+
     /// Records that a callback was handed out, until its result is recorded or its claim ends.
     pub(crate) fn depart(&mut self, id: &str, claimed_until: Option<Timestamp>) {
         self.in_flight.insert(id.to_owned(), claimed_until);

@@ -211,7 +211,7 @@ impl Sandbox {
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut context)))
             .unwrap_or_else(|_| Err(StoreError::Engine("a defect of the sandbox".to_owned())));
         let done = done.and_then(|done| context.records.keep().map(|()| done));
-        let committed = done.and_then(|done| self.store.commit().map(|()| done));
+        let committed = done.and_then(|done| self.commit().map(|()| done));
         if committed.is_ok() {
             self.cv2.settle();
             self.journal.committed();

@@ -105,7 +105,7 @@ impl Sandbox {
     ) -> Result<Vec<Response<Bytes>>, Undone> {
         let journaled = self.journal.last();
         let answered = self.answer_all(real_now, requests, more);
-        match answered.and_then(|responses| self.store.commit().map(|()| responses)) {
+        match answered.and_then(|responses| self.commit().map(|()| responses)) {
             Ok(responses) => {
                 self.cv2.settle();
                 self.journal.committed();
@@ -152,9 +152,25 @@ impl Sandbox {
         match &self.broken {
             Some(why) => Err(StoreError::Unsynced(why.clone())),
             None => {
-                self.store.begin()?;
+                self.store.begin().inspect_err(|error| self.notice(error))?;
                 if self.is_stale || self.store.change() == Change::ByOthers { self.learn_from_others() } else { Ok(()) }
             }
+        }
+    }
+
+    /// Commits the transaction. After a failure of the disk, whether that was done is unknown.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        let committed = self.store.commit();
+        committed.inspect_err(|error| self.notice(error)).map_err(|error| match error {
+            StoreError::Unsynced(_) => StoreError::Unknown,
+            other => other,
+        })
+    }
+
+    /// Executes nothing more after a failure of the disk.
+    fn notice(&mut self, error: &StoreError) {
+        if let StoreError::Unsynced(_) = error {
+            self.give_up(error);
         }
     }
 

@@ -141,9 +141,11 @@ fn ready(context: &mut Context<'_>, callback: &Callback) -> Result<Result<Outgoi
     Ok(outgoing.map_err(|reason| format!("the URL is not allowed for callbacks: {reason}")))
 }
 
-/// Records the result of a callback.
+/// Records the result of a callback that is in flight.
 pub(crate) fn mark(context: &mut Context<'_>, id: &str, result: Result<StatusCode, String>) -> Result<(), StoreError> {
-    if let Some(mut callback) = context.records.get::<Callback>(id)? {
+    // Another claim: the result was recorded by a commit that seemed to fail, or another process sends the callback.
+    let claim = context.schedule.claim(id);
+    if let Some(mut callback) = context.records.get::<Callback>(id)?.filter(|found| found.claimed_until == claim) {
         callback.attempted(context.now, result);
         if callback.status == CallbackStatus::Pending {
             context.schedule.note_callback(callback.due);

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
 use http::StatusCode;
@@ -21,13 +21,19 @@ struct Control {
     selected: AtomicUsize,
     /// How many more commits succeed.
     commits_left: AtomicUsize,
+    /// Whether reading a record fails.
+    reads_fail: AtomicBool,
+    /// Whether the answer to the next commit, which succeeds, is lost.
+    answer_is_lost: AtomicBool,
+    /// Whether several processes may have the store open.
+    is_shared: AtomicBool,
 }
 
 /// SQLite in memory that counts, and fails on command.
 struct Failing(Sqlite, Arc<Control>);
 
 impl Store for Failing {
-    pg_stores::pass_on!(0: rollback, in_transaction, get, holds, put, remove);
+    pg_stores::pass_on!(0: rollback, in_transaction, holds, put, remove);
 
     fn begin(&mut self) -> Result<(), StoreError> {
         self.1.begun.fetch_add(1, Relaxed);
@@ -39,7 +45,16 @@ impl Store for Failing {
             self.0.rollback();
             return Err(StoreError::Full);
         }
-        self.0.commit()
+        self.0.commit()?;
+        if self.1.answer_is_lost.swap(false, Relaxed) { Err(StoreError::Unknown) } else { Ok(()) }
+    }
+
+    fn get(&mut self, kind: &'static Kind, key: &str) -> Result<Option<String>, StoreError> {
+        if self.1.reads_fail.load(Relaxed) { Err(StoreError::Full) } else { self.0.get(kind, key) }
+    }
+
+    fn is_shared(&self) -> bool {
+        self.1.is_shared.load(Relaxed)
     }
 
     fn select(&mut self, kind: &'static Kind, query: &Query<'_>) -> Result<Vec<String>, StoreError> {
@@ -50,9 +65,16 @@ impl Store for Failing {
 }
 
 fn shared() -> (Shared, Arc<Control>) {
-    let control = Arc::new(Control { begun: 0.into(), selected: 0.into(), commits_left: AtomicUsize::new(usize::MAX) });
+    let control = Arc::new(Control {
+        begun: 0.into(),
+        selected: 0.into(),
+        commits_left: AtomicUsize::new(usize::MAX),
+        reads_fail: false.into(),
+        answer_is_lost: false.into(),
+        is_shared: false.into(),
+    });
     let store = Failing(Sqlite::in_memory().unwrap(), Arc::clone(&control));
-    let sandbox = Sandbox::over(Box::new(store), Settings::default(), &[1; 32], [2; 32]).unwrap();
+    let sandbox = Sandbox::over(Box::new(store), Settings::default().callback_retries(1), &[1; 32], [2; 32]).unwrap();
     (Shared::over(sandbox), control)
 }
 
@@ -85,6 +107,9 @@ fn a_result_that_cannot_be_written_is_written_later_and_the_callback_is_not_sent
         assert_eq!(sent.len(), 1);
         control.commits_left.store(0, Relaxed);
         shared.sandbox.delivered(shared.now, &sent[0].id, Ok(StatusCode::OK));
+        control.reads_fail.store(true, Relaxed);
+        assert!(shared.due().is_empty());
+        control.reads_fail.store(false, Relaxed);
         assert!(shared.due().is_empty());
         control.commits_left.store(usize::MAX, Relaxed);
         assert_eq!(shared.get(list)[0]["status"], "pending");
@@ -93,6 +118,30 @@ fn a_result_that_cannot_be_written_is_written_later_and_the_callback_is_not_sent
         assert!(shared.due().is_empty());
         let callback = &shared.get(list)[0];
         assert_eq!((&callback["status"], &callback["attempts"]), (&Value::from("delivered"), &Value::from(1)));
+    }
+}
+
+#[test]
+fn a_result_whose_commit_seemed_to_fail_is_counted_once() {
+    let (mut shared, control) = shared();
+    control.is_shared.store(true, Relaxed);
+    let own = shared.account(r#"{"name":"ci-1"}"#);
+    for (job, list) in [(own, "callbacks?account=ci-1"), (Job::configured("main"), "callbacks")] {
+        job.batch(&mut shared);
+        shared.pass(121);
+        let sent = shared.due();
+        assert_eq!(sent.len(), 1);
+        control.answer_is_lost.store(true, Relaxed);
+        shared.sandbox.delivered(shared.now, &sent[0].id, Ok(StatusCode::SERVICE_UNAVAILABLE));
+        assert!(!control.answer_is_lost.load(Relaxed));
+        shared.pass(1);
+        assert!(shared.due().is_empty());
+        let callback = &shared.get(list)[0];
+        assert_eq!((&callback["attempts"], &callback["retriesLeft"]), (&Value::from(1), &Value::from(0)));
+        shared.pass(10);
+        let retry = shared.due();
+        assert_eq!(retry.len(), 1);
+        shared.sandbox.delivered(shared.now, &retry[0].id, Ok(StatusCode::OK));
     }
 }
 

@@ -91,6 +91,30 @@ fn plant_conflicts(server: &Postgres, url: &str, number: u32) {
     server.psql(url, &planted).unwrap();
 }
 
+/// A database may answer that it does not know whether it has committed. It did not, here.
+#[test]
+fn a_commit_of_which_the_database_says_nothing_is_asked_for_and_done_once() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let mut process = Process::open(&url, 1);
+    server
+        .psql(
+            &url,
+            "CREATE SCHEMA planted; CREATE SEQUENCE planted.met; \
+             CREATE FUNCTION planted.doubt() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             IF nextval('planted.met') <= 1 THEN RAISE EXCEPTION 'planted' USING ERRCODE = '40003'; END IF; \
+             RETURN NULL; END $$; \
+             CREATE CONSTRAINT TRIGGER doubt AFTER INSERT ON payment_sandbox.transactions \
+             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION planted.doubt()",
+        )
+        .unwrap();
+    let (status, reply) = process.pay("order-1");
+    assert_eq!(status, 200, "{reply}");
+    let counted = "SELECT count(*) || ' of ' || (SELECT last_value FROM planted.met) FROM payment_sandbox.transactions";
+    assert_eq!(server.psql(&url, counted).unwrap(), "1 of 2");
+    server.psql(&url, "DROP SCHEMA planted CASCADE").unwrap();
+}
+
 #[test]
 fn a_group_that_meets_conflicts_is_split_and_tried_again_a_bounded_number_of_times() {
     let Some(server) = Postgres::for_tests() else { return };

@@ -9,7 +9,7 @@
 //! If a group is rolled back, SQLite rolls its transaction back, and the content of the redo log is replayed.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
@@ -23,7 +23,7 @@ use super::{
     redo::{Left, Redo},
     table,
 };
-use crate::{private_file, store::Store as _};
+use crate::store::Store as _;
 
 /// The parts of a file store besides SQLite.
 pub(super) struct Ahead {
@@ -31,7 +31,7 @@ pub(super) struct Ahead {
     pub(super) redo: Redo,
     pub(super) syncer: Syncer,
     /// The thread that makes SQLite's commits durable.
-    log: Syncer,
+    pub(super) log: Syncer,
     syncing: Option<thread::JoinHandle<Result<(), StoreError>>>,
     /// Why a commit of SQLite may be lost: until the next start, the redo log must not overwrite its changes.
     failure: Option<StoreError>,
@@ -173,7 +173,6 @@ impl Sqlite {
             self.rollback();
         }
         let Some(ahead) = &self.ahead else { return Ok(()) };
-        let path = file::redo(&ahead.path);
         // If SQLite has rolled its transaction back, such as on a full disk, the changes are in the log alone.
         if ahead.behind || self.connection.is_autocommit() {
             self.catch_up()?;
@@ -185,10 +184,7 @@ impl Sqlite {
         self.fold(false)?;
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)?;
         self.copy_log()?;
-        let removed = fs::remove_file(&path).and_then(|()| private_file::sync_folder(&path));
-        removed.map_err(|error| StoreError::Engine(format!("the redo log: {error}")))?;
-        self.ahead = None;
-        Ok(())
+        self.ahead.take().map_or(Ok(()), |ahead| ahead.redo.remove(&ahead.path))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The store's files: regular ones, which only their owner may read.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -64,6 +65,25 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Whether a path still names an open file, which something may have moved or removed.
+pub(super) fn names(path: &Path, file: &File) -> io::Result<bool> {
+    let named = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        named => named?,
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let open = file.metadata()?;
+        Ok((named.dev(), named.ino()) == (open.dev(), open.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(named.is_file())
+    }
 }
 
 /// Returns the path of the log.

@@ -43,7 +43,7 @@ use crate::{
 };
 
 /// The size of a region in bytes: about five thousand payments. Tests use smaller regions, to fill many.
-const REGION: u64 = if cfg!(test) { 16 << 10 } else { 8 << 20 };
+pub(super) const REGION: u64 = if cfg!(test) { 16 << 10 } else { 8 << 20 };
 /// The length of the file, most of which has no blocks on the disk at first. A shorter one has been cut.
 const WHOLE: u64 = 2 * REGION;
 /// The most memory that is kept for the next group.
@@ -173,6 +173,17 @@ impl Redo {
     /// Whether the current group has changed anything.
     pub(super) fn has_changes(&self) -> bool {
         self.entry.len() > HEADER + START
+    }
+
+    /// Removes the log of a store that needs it no more.
+    pub(super) fn remove(self, store: &Path) -> Result<(), StoreError> {
+        let path = file::redo(store);
+        // If the store was moved, another one may have a log there.
+        let removed = match file::names(&path, &self.end().file) {
+            Ok(true) => fs::remove_file(&path).and_then(|()| private_file::sync_folder(&path)),
+            other => other.map(drop),
+        };
+        removed.map_err(|error| failed(&error))
     }
 
     /// Returns the current position.

@@ -43,8 +43,13 @@ impl Trouble {
             known if known.starts_with("28") || matches!(known, "3D000" | "42501") => {
                 Self::Failed(StoreError::Denied(text))
             }
-            // Connection exceptions, shutdown and start of the server, an idle transaction, too many connections.
-            known if known.starts_with("08") || known.starts_with("57P") || matches!(known, "25P03" | "53300") => {
+            // Connection exceptions, shutdown and start of the server, an idle transaction, an unknown end of a statement such as
+            // COMMIT, too many connections.
+            known
+                if known.starts_with("08")
+                    || known.starts_with("57P")
+                    || matches!(known, "25P03" | "40003" | "53300") =>
+            {
                 Self::Broken(text)
             }
             _ => Self::Failed(StoreError::Engine(text)),

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hmac::{Hmac, Mac as _};
+use http::Method;
 use sha2::Sha256;
 
 use super::*;
 use crate::{
-    store::sqlite::redo::HEADER,
+    ResponseDelivery, Sandbox, Settings, Timestamp,
+    store::sqlite::redo::{HEADER, REGION},
     vault::{derived, keyed},
 };
 
@@ -378,6 +380,47 @@ fn a_generation_is_on_the_disk_before_the_next_one_begins() {
     assert!(matches!(store.begin(), Err(StoreError::Unsynced(_))));
     assert_eq!(generation(&store), first);
     assert_eq!(state(&mut store), held);
+}
+
+/// A group that does not fit into the log is in SQLite's alone, which cannot be synced here: whether it is durable is unknown.
+#[test]
+fn a_large_group_that_the_disk_may_have_lost_is_neither_acknowledged_nor_refused() {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    store.ahead.as_mut().unwrap().log = Syncer::new(fs::File::open("/dev/null").unwrap());
+    let sandbox = Sandbox::over(Box::new(store), Settings::default(), &[1; 32], [2; 32]);
+    let mut sandbox = sandbox.unwrap();
+    let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
+    let make =
+        |name: u64| pg_support::request(Method::POST, "/_sandbox/accounts", format!(r#"{{"name":"account-{name}"}}"#));
+    let group = (0..REGION / 400).map(make).collect();
+    let answers = sandbox.handle_group(now, group);
+    assert!(answers.iter().all(|answer| ResponseDelivery::of(answer) == ResponseDelivery::Close));
+    let refused = sandbox.handle(now, make(0));
+    assert_eq!(refused.status(), 500);
+    assert!(String::from_utf8_lossy(refused.body()).contains("restart the sandbox"));
+    assert!(matches!(sandbox.close(), Err(StoreError::Unsynced(_))));
+}
+
+#[test]
+fn a_store_that_was_moved_leaves_the_log_of_another_one_alone() {
+    let (folder, path) = file();
+    let mut moved = Sqlite::open(&path, &KEY).unwrap();
+    write(&mut moved, &[note("k1", "main", "r")]);
+    let away = folder.path().join("away");
+    fs::create_dir(&away).unwrap();
+    for file in [path.clone(), file::log(&path), file::redo(&path)] {
+        fs::rename(&file, away.join(file.file_name().unwrap())).unwrap();
+    }
+    let mut new = Sqlite::open(&path, &KEY).unwrap();
+    write(&mut new, &[note("k2", "main", "r")]);
+    let held = state(&mut new);
+    drop(moved);
+    assert!(file::redo(&path).exists());
+    // As after a kill.
+    let (_other, copy) = file();
+    copy_logs(&path, &copy);
+    assert_eq!(state(&mut Sqlite::open(&copy, &KEY).unwrap()), held);
 }
 
 #[test]
