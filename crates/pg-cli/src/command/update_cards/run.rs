@@ -1,6 +1,11 @@
 //! The run: drives the machine, writes its results, and stops on request.
 
-use std::{pin::pin, time::Duration};
+use std::{
+    future::poll_fn,
+    pin::pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use indicatif::HumanCount;
 use pg_hyper::{
@@ -179,17 +184,27 @@ impl Run {
         self.shown.say("pg: stopping: waiting for the request in progress; interrupt again to stop at once");
         let mut again = pin!(Interrupted::listen()?.wait());
         self.gate.shut();
-        let gate = self.gate.clone();
         loop {
             let update = tokio::select! {
                 biased;
                 () = &mut again => return Ok(()),
-                update = self.updating.next() => update,
-                () = gate.quiet() => return Ok(()),
+                update = poll_fn(|context| self.poll_until_replied(context)) => update,
             };
+            let Some(update) = update else { return Ok(()) };
             if self.take(update.map_err(|error| unreadable_source(&error))?)?.is_some() {
                 return Ok(());
             }
+        }
+    }
+
+    /// Polls for the next update; returns `None` when the run waits for anything except a reply. A reply that the transport has
+    /// does not suffice: with a store, the machine gets it after the shared limits.
+    fn poll_until_replied(&mut self, context: &mut Context<'_>) -> Poll<Option<std::io::Result<Option<UpdateEvent>>>> {
+        let polled = pin!(self.updating.next()).poll(context);
+        match polled {
+            Poll::Ready(update) => Poll::Ready(Some(update)),
+            Poll::Pending if self.updating.awaits_reply() => Poll::Pending,
+            Poll::Pending => Poll::Ready(None),
         }
     }
 

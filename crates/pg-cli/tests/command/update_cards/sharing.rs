@@ -22,7 +22,7 @@ const STOPPED: &str = "sending was stopped for all processes of the account: the
 
 impl Cards {
     /// A new store of intents.
-    fn store(&self) -> String {
+    pub(super) fn store(&self) -> String {
         let store = self.folder.path().join("intents.sqlite").display().to_string();
         pg(["intents", "--store", &store, "migrate"]).run().ends(0);
         store
