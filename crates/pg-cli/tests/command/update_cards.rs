@@ -4,7 +4,7 @@ mod ends;
 mod kills;
 mod many;
 mod refusals;
-mod relay;
+pub(super) mod relay;
 mod sharing;
 
 use std::{
@@ -16,6 +16,8 @@ use std::{
 };
 
 use tempfile::TempDir;
+
+use self::relay::Relay;
 
 use crate::command::{
     pg::{Ended, Pg, words},
@@ -200,6 +202,20 @@ fn callbacks_bring_batches_forward() {
     let flags = "--batch-size 2 --poll 3600 --listen 127.0.0.1:0";
     cards.update_as(flags).run().ends(0).says("receiving callbacks at http://127.0.0.1:");
     cards.are_exact();
+}
+
+/// A proxy writes the card keys of results in another form.
+#[test]
+fn results_that_name_no_card_of_their_batch_are_reported() {
+    let cards = Cards::new(2);
+    let relay = Relay::changing(cards.sandbox.facts["baseUrl"].as_str().unwrap(), |body| {
+        if body.contains("oldCardKey") { body.replace('-', "_") } else { body }
+    });
+    let ended = cards.update("--json").env("PG_BASE_URL", &relay.base).run().ends(4);
+    let ended =
+        ended.says("batch 1 (batchKey ").says("2 entries of its result are left out: the card key is not in the batch");
+    let told = summary(&ended);
+    assert_eq!((&told["answered"], &told["unanswered"], &told["strangers"]), (&0.into(), &2.into(), &2.into()));
 }
 
 #[test]

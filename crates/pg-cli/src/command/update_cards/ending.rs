@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use indicatif::HumanCount;
 use pg_hyper::{
     DriveError, LimitError,
-    proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
+    proto::machine::account_update::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd},
 };
 use pg_model::{Dialect, ResultCode};
 use serde::Serialize;
@@ -36,6 +36,7 @@ struct Report<'a> {
     refused: u64,
     doubtful: u64,
     failed: u64,
+    strangers: u64,
     results: &'a str,
     unfinished: Vec<Unfinished>,
 }
@@ -161,7 +162,7 @@ fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -
 }
 
 fn exit(progress: &Progress) -> Exit {
-    if progress.doubtful + progress.failed > 0 {
+    if progress.doubtful + progress.failed + progress.strangers > 0 {
         Exit::Unknown
     } else if progress.refused > 0 {
         Exit::Refused
@@ -212,7 +213,29 @@ fn advice(progress: &Progress) -> Vec<String> {
             counted(progress.failed, "key has", "keys have")
         ));
     }
+    if progress.strangers > 0 {
+        said.push(format!(
+            "{} left out, so new cards may be in no row: ask the operator, with the batch keys of the results",
+            counted(progress.strangers, "entry of the results is", "entries of the results are")
+        ));
+    }
     said
+}
+
+/// Returns a report of the entries of a result that were left out, or of additional copies of the batch.
+pub(super) fn strangers(batch: &BatchResult) -> Option<String> {
+    let name = format!("batch {} (batchKey {})", batch.number + 1, batch.batch_key.as_ref()?);
+    if batch.strangers > 0 {
+        let entries = counted(batch.strangers as u64, "entry of its result is", "entries of its result are");
+        return Some(format!("{name}: {entries} left out: the card key is not in the batch, or was answered before"));
+    }
+    let copies = u64::from(batch.submitted_again);
+    (copies > 0).then(|| {
+        format!(
+            "{name}: submitted again {}, so the service may have it more than once",
+            counted(copies, "time", "times")
+        )
+    })
 }
 
 /// The only documented reason (spec 1 §4.8). Duplicate keys were already removed.
@@ -303,6 +326,7 @@ impl<'a> Report<'a> {
             refused: progress.refused,
             doubtful: progress.doubtful,
             failed: progress.failed,
+            strangers: progress.strangers,
             results,
             unfinished,
         }

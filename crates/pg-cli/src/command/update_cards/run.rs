@@ -169,6 +169,9 @@ impl Run {
             Some(UpdateEvent::Result(batch)) => {
                 let written = self.results.take(&batch).map_err(|error| self.no_room(&error))?;
                 self.keeper.change(|state| state.written = written);
+                if let Some(told) = ending::strangers(&batch) {
+                    self.shown.say(&format!("pg: {told}"));
+                }
             }
             Some(UpdateEvent::Progress(progress)) => self.shown.set(&progress),
             Some(UpdateEvent::Ended(summary)) => return Ok(Some(summary)),
