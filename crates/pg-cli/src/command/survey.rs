@@ -150,22 +150,20 @@ fn currency(code: &str) -> Result<String, String> {
 
 /// Refuses to overwrite a file that the survey reads, and to write two results to one file.
 fn check_files(arguments: &Arguments) -> Result<(), Failure> {
-    let files = [
-        ("--write", arguments.write.as_deref()),
-        ("--throttle", arguments.throttle.as_deref()),
-        ("--cards", arguments.cards.as_deref().map(Path::new)),
-    ];
-    for (at, (flag, file)) in files.iter().enumerate() {
-        let same = files[..at]
-            .iter()
-            .find(|(_, other)| file.is_some() && other.map(result_file::located) == file.map(result_file::located));
-        if let Some((other, _)) = same {
-            return Err(Failure::misuse(format!(
-                "{flag} and {other} name the same file; choose another for one of them"
-            )));
-        }
-    }
-    Ok(())
+    let throttle = throttle_file(arguments.throttle.clone(), arguments.write.as_deref()).map(|(_, path)| path);
+    let throttle_flag = if arguments.throttle.is_some() { "--throttle" } else { "the default of --throttle" };
+    let written = [("--write", arguments.write.as_deref()), (throttle_flag, throttle.as_deref())];
+    let variable = std::env::var("PG_SURVEY_CARDS").ok();
+    let cards = arguments.cards.as_ref().or(variable.as_ref()).map(Path::new);
+    let card = arguments
+        .card
+        .iter()
+        .filter_map(|card| card.split_once("=@"))
+        .map(|(_, file)| ("--card", Some(Path::new(file))));
+    let against = arguments.against.as_deref().map(Path::new);
+    let (dialect, profiles) = arguments.account.files();
+    let read = [("--cards", cards), ("--against", against), ("--dialect", dialect), ("--profile-file", profiles)];
+    result_file::check_apart(&written, &read.into_iter().chain(card).collect::<Vec<_>>())
 }
 
 /// Returns the file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.

@@ -13,7 +13,11 @@ mod run;
 mod sharing;
 mod state;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use pg_hyper::{
     Client, ClientBuilder,
@@ -38,7 +42,7 @@ use self::{
 };
 use crate::{
     account::{AccountFlags, Details, Setting},
-    command::{self, interrupt::Interrupted},
+    command::{self, interrupt::Interrupted, result_file},
     failure::{Exit, Failure},
     listen_address,
     transport::RedactingTransport,
@@ -143,6 +147,12 @@ struct Ready {
 
 pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let flags = std::mem::take(&mut arguments.account);
+    if let Some(output) = &arguments.output {
+        let (dialect, profiles) = flags.files();
+        for (file, what) in [(dialect, "the file of --dialect"), (profiles, "the file of profiles")] {
+            file.map_or(Ok(()), |file| results::check_apart(output, file, what))?;
+        }
+    }
     let details = Details::gather(flags)?;
     let account = details.account(AuthScheme::Signed, Encoding::Json)?;
     let updater_key = details.require(Setting::AccountUpdaterKey)?;
@@ -173,6 +183,7 @@ impl Arguments {
             results::check_apart(&output, &durable::new_of(&state), "a part of the state file")?;
             results::check_apart(&output, &state, "the state file")?;
         }
+        self.check_store(&output, input)?;
         let format = self.format.unwrap_or_else(|| usual_format(&output, json));
         let new = State::new(input, state::print_of_account(api_key), output, format);
         let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {
@@ -182,6 +193,22 @@ impl Arguments {
             Some(old) => old.check(&new, self.output.is_some(), self.format.is_some()).map(|()| (old, true)),
             None => Ok((new, false)),
         }
+    }
+
+    /// Checks that the run overwrites no part of the store of intents.
+    fn check_store(&self, output: &Path, input: &Input) -> Result<(), Failure> {
+        let Some(store) = self.store.as_deref().filter(|store| !store.contains("://")) else { return Ok(()) };
+        // SQLite keeps the latest payments beside the file.
+        for part in ["", "-wal", "-shm", "-journal"].map(|ending| PathBuf::from(format!("{store}{ending}"))) {
+            results::check_apart(output, &part, "the store of intents, or a part of it")?;
+            let state = input.path().map(state::path_beside);
+            if state.is_some_and(|state| result_file::located(&state) == result_file::located(&part)) {
+                return Err(Failure::misuse(format!(
+                    "--store {store} is the state file of this run; choose another store"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn usual_output(&self, input: &Input, json: bool) -> PathBuf {
@@ -251,7 +278,7 @@ impl Arguments {
     }
 }
 
-fn usual_format(output: &std::path::Path, json: bool) -> Format {
+fn usual_format(output: &Path, json: bool) -> Format {
     match output.extension().and_then(|extension| extension.to_str()) {
         Some("json") => Format::Json,
         Some("csv") => Format::Csv,

@@ -84,6 +84,11 @@ fn wrong_values_are_refused_before_anything_is_sent() {
         ("--write own.toml --throttle own.toml", "--throttle and --write name the same file"),
         ("--write own.toml --throttle ./own.toml", "--throttle and --write name the same file"),
         ("--write cards.txt --cards cards.txt", "--cards and --write name the same file"),
+        ("--write own.toml --against ./own.toml", "--against and --write name the same file"),
+        ("--write own.toml --dialect own.toml", "--dialect and --write name the same file"),
+        ("--write own.toml --card approved=@own.toml", "--card and --write name the same file"),
+        ("--throttle profiles.toml --profile-file profiles.toml", "--profile-file and --throttle name the same file"),
+        ("--write own.toml --cards own.toml.throttle", "--cards and the default of --throttle name the same file"),
     ] {
         survey(&sandbox, "main", flags).ends(2).says(says);
     }
