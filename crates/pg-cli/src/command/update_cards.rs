@@ -159,18 +159,35 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
     // Whether its addresses are safe to send credentials to.
     Client::new(account.clone()).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
     let api_key = details.require(Setting::ApiKey)?;
-    command::runtime()?.block_on(async {
-        let interrupted = Interrupted::listen()?;
-        let input = Input::open(&arguments.file)?;
-        let (mut state, is_old) = arguments.state(&input, api_key, json)?;
-        let callbacks = arguments.callbacks(&mut state).await?;
+    let runtime = command::runtime()?;
+    let ended = runtime.block_on(async {
+        let mut interrupted = Interrupted::listen()?;
+        let prepared = async {
+            let file = arguments.file.clone();
+            // Standard input may stay open for ever, and a file may be very long.
+            let input = tokio::task::spawn_blocking(move || Input::open(&file)).await;
+            let input = input.map_err(|error| Failure::misuse(format!("cannot read the card keys: {error}")))??;
+            let (mut state, is_old) = arguments.state(&input, api_key, json)?;
+            let callbacks = arguments.callbacks(&mut state).await?;
+            let sharing = arguments.sharing(&account).await?;
+            Ok::<_, Failure>((input, (state, is_old), callbacks, sharing))
+        };
+        let (input, (state, is_old), callbacks, sharing) = tokio::select! {
+            biased;
+            () = interrupted.next() => {
+                return Err(Failure::new(Exit::Unknown, "interrupted: nothing was sent; run the same command again"));
+            }
+            prepared = prepared => prepared?,
+        };
         let plan = arguments.plan(updater_key, &callbacks);
         let gate = Gate::new(RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?);
-        let sharing = arguments.sharing(&account).await?;
-        let client = sharing.with(arguments.client(account, gate.clone()));
+        let client = sharing.with(arguments.client(account.clone(), gate.clone()));
         let ready = arguments.ready(input, state, is_old)?;
         run::run(ready, client, plan, callbacks, (gate, sharing), interrupted, json).await
-    })
+    });
+    // A thread that still reads standard input must not delay the end.
+    runtime.shutdown_background();
+    ended
 }
 
 impl Arguments {

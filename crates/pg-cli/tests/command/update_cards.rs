@@ -10,9 +10,9 @@ mod sharing;
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::PathBuf,
-    process::{Child, ChildStderr},
+    process::{Child, ChildStderr, Command},
 };
 
 use tempfile::TempDir;
@@ -193,6 +193,23 @@ fn standard_input_goes_to_standard_output() {
     cards.shop.control("clock", r#"{"speed": 600}"#);
     let ended = child.ended().ends(4).says("cannot write standard output").says("cannot be resumed");
     assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interruption_ends_a_run_whose_standard_input_stays_open() {
+    for signal in ["-INT", "-TERM"] {
+        let cards = Cards::new(1);
+        let mut child = cards.sandbox.with_account(words("update-cards -"), "main").start_open();
+        let mut input = child.stdin.take().unwrap();
+        // More than a pipe holds, so the command reads when this returns.
+        input.write_all(&b"4F2C-91\n".repeat(32 << 10)).unwrap();
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        child.ended().ends(4).says("interrupted: nothing was sent");
+        drop(input);
+        assert_eq!(cards.requests(), 0);
+    }
 }
 
 #[test]
