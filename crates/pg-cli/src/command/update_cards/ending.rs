@@ -62,7 +62,7 @@ pub(super) fn is_complete(summary: &Summary) -> bool {
     summary.end == UpdateEnd::Complete
 }
 
-/// Reports the results.
+/// Reports the results. `trouble` is the last error, and what to do if sending was stopped.
 ///
 /// # Errors
 /// If the run did not finish.
@@ -70,7 +70,7 @@ pub(super) fn tell(
     summary: &Summary,
     input: &Input,
     results: &Results,
-    trouble: Option<&DriveError>,
+    trouble: (Option<&DriveError>, &str),
     dialect: &Dialect,
     json: bool,
 ) -> Result<Exit, Failure> {
@@ -132,7 +132,7 @@ fn go_on(path: Option<&Path>) -> &'static str {
 }
 
 /// Returns the failure of a run that ended early.
-fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -> Failure {
+fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), path: Option<&Path>) -> Failure {
     let go_on = go_on(path);
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
     match &summary.end {
@@ -148,9 +148,7 @@ fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -
             let exit = match trouble {
                 Some(DriveError::Store(_)) => Exit::Unknown,
                 Some(DriveError::Limit(LimitError::Stopped(_))) => {
-                    let why =
-                        format!("{why}; correct the credentials, and let all send again with `pg intents resume`");
-                    return Failure::new(Exit::Refused, format!("{why}; then {go_on}"));
+                    return Failure::new(Exit::Refused, format!("{why}; {stop}; then {go_on}"));
                 }
                 _ => Exit::NotReachable,
             };

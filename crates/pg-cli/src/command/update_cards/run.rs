@@ -101,7 +101,9 @@ pub(super) async fn run(
     match ended? {
         Some(summary) => {
             run.finish(&summary)?;
-            ending::tell(&summary, &input, &run.results, run.updating.error(), client.account().dialect(), json)
+            let stop = run.sharing.advice_after_stop();
+            let trouble = (run.updating.error(), &*stop);
+            ending::tell(&summary, &input, &run.results, trouble, client.account().dialect(), json)
         }
         None => {
             if run.is_new && run.gate.left() == 0 {
@@ -234,8 +236,11 @@ impl Run {
         ending::no_room(&self.results, error, self.can_go_on)
     }
 
-    /// Reports doubtful batches when nothing else is pending.
+    /// Reports doubtful batches when nothing else is pending. Without callbacks to this program, the run does not wait for them.
     fn tell_doubt(&mut self) {
+        if !self.callbacks.come_here() {
+            return;
+        }
         let progress = self.updating.progress();
         let (hours, told) = self.doubt;
         let count = progress.doubtful_batches;

@@ -65,6 +65,8 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
         }
         let (first, last) = (2 * at - 1, 2 * at);
         let doubtful = [&cards.keys[first - 1], &cards.keys[last - 1]];
+        // Nothing waits for a callback that goes elsewhere.
+        assert!(!again.err.contains("waiting for"), "{}", again.err);
         again
             .ends(4)
             .says(&format!(

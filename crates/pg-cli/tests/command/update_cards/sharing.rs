@@ -170,6 +170,7 @@ fn stop_until_resumed(cards: &Cards, store: &str) {
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
     assert!(rest.contains(STOPPED) && rest.contains("run the same command again to resume"), "{rest}");
+    assert!(rest.contains(&how), "{rest}");
     assert_eq!(cards.requests(), requests);
 
     let resume = |account: &str| pg(["intents", "--store", store, "--account", account, "resume"]).run();
