@@ -128,9 +128,12 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         Some((_, path)) => resumed(survey, path)?,
         None => survey,
     };
-    let survey = drive::drive(survey, &transport, throttle.as_ref().map(|(file, _)| file))?;
+    let (survey, failure) = drive::drive(survey, &transport, throttle.as_ref().map(|(file, _)| file))?;
     let report = survey.report(&ours);
     finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
     let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
     let differs = arguments.against.is_some() && report.with(Conclusion::Differs).next().is_some();
     if report.unanswered_payment && report.ending.is_of_the_service() {
