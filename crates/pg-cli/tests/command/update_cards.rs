@@ -196,6 +196,19 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
+fn rows_that_a_reader_did_not_take_are_not_said_to_be_kept() {
+    let cards = Cards::new(3);
+    cards.shop.control("clock", r#"{"speed": 0}"#);
+    let mut child = cards.update("--output -").start();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    cards.shop.control("clock", r#"{"speed": 600}"#);
+    let ended = child.ended().ends(4).says("cannot write standard output");
+    assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
+    ended.says("rows that the reader did not take are lost: start over with --restart and --output FILE");
+}
+
+#[test]
 #[cfg(unix)]
 fn an_interruption_ends_a_run_whose_standard_input_stays_open() {
     for signal in ["-INT", "-TERM"] {

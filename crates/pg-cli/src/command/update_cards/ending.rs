@@ -107,7 +107,16 @@ pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure 
 /// Returns the failure of writing results. The input decides whether the run `can_go_on`.
 pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> Failure {
     let message = format!("cannot write {}: {error};", results.name());
-    let advice = if can_go_on { format!("nothing is lost: {}{GO_ON}", remedy(error)) } else { NO_GOING_ON.to_owned() };
+    let advice = if !can_go_on {
+        NO_GOING_ON.to_owned()
+    } else if results.on_standard_output() {
+        // A pipe takes rows that its reader may never read.
+        format!(
+            "rows that the reader did not take are lost: start over with --restart and --output FILE, or {GO_ON} after them"
+        )
+    } else {
+        format!("nothing is lost: {}{GO_ON}", remedy(error))
+    };
     Failure::new(Exit::Unknown, format!("{message} {advice}"))
 }
 
