@@ -406,8 +406,8 @@ fn a_report_overwrites_neither_the_plan_nor_another_report() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (plan, report) = (path("rehearse.toml"), path("report"));
     let text = "[jobs.charge]\ncommand = [\"true\"]\n";
-    std::fs::write(&plan, text).unwrap();
-    std::fs::write(path("known.txt"), "").unwrap();
+    fs::write(&plan, text).unwrap();
+    fs::write(path("known.txt"), "").unwrap();
     for (flags, says) in [
         (format!("--html {plan}"), "--plan and --html name the same file"),
         (format!("--write-baseline {plan}"), "--plan and --write-baseline name the same file"),
@@ -417,5 +417,5 @@ fn a_report_overwrites_neither_the_plan_nor_another_report() {
         let command = format!("rehearse --plan {plan} --only M01 {flags}");
         pg(command.split(' ')).run().ends(2).says(says);
     }
-    assert_eq!(std::fs::read_to_string(&plan).unwrap(), text);
+    assert_eq!(fs::read_to_string(&plan).unwrap(), text);
 }
