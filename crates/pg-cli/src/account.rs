@@ -5,7 +5,11 @@ pub(crate) mod profile;
 mod setting;
 mod values;
 
-use std::{env::VarError, path::PathBuf, sync::Arc};
+use std::{
+    env::VarError,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use pg_model::{Dialect, Encoding, Secret, method::AuthScheme as Kind};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
@@ -42,6 +46,11 @@ pub(crate) struct Details {
 }
 
 impl AccountFlags {
+    /// The dialect, which may be a file, and the file of profiles, as these flags name them.
+    pub(crate) fn files(&self) -> (Option<&Path>, Option<&Path>) {
+        (self.values.dialect.as_deref().map(Path::new), self.profile_file.as_deref())
+    }
+
     /// Flags, without secrets, for another command to the same account; each begins with a space.
     pub(crate) fn to_repeat(&self) -> String {
         let profile_file = self.profile_file.as_ref().map(|file| file.display().to_string());

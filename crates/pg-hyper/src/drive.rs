@@ -5,6 +5,10 @@ use std::{
     fmt,
     future::ready,
     pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
 };
 
@@ -81,6 +85,8 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     inputs: VecDeque<(M::Input, Option<Held>)>,
     receipts: ReceiptHandles,
     position: Position<M::Demand, M::Outcome>,
+    /// Whether the request of the present exchange was permitted. From then on it may be saved as sent.
+    departed: Arc<AtomicBool>,
     error: Option<DriveError>,
     span: Span,
 }
@@ -125,6 +131,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
             inputs: VecDeque::new(),
             receipts: ReceiptHandles::default(),
             position: Position::Begin,
+            departed: Arc::default(),
             error: None,
         }
     }
@@ -189,6 +196,16 @@ where
     #[must_use]
     pub const fn error(&self) -> Option<&DriveError> {
         self.error.as_ref()
+    }
+
+    /// Whether dropping the drive now would lose what the service replies, or has replied: a request was permitted and the
+    /// machine has not taken its reply, or a state is being saved.
+    fn awaits_reply(&self) -> bool {
+        match self.position {
+            Position::Exchanging(_) => self.departed.load(Ordering::Acquire),
+            Position::Keeping(..) => true,
+            Position::Begin | Position::Idle | Position::Waiting(_) => false,
+        }
     }
 
     /// Changes the machine before it begins.
@@ -281,7 +298,9 @@ where
             Action::Send(request) => {
                 let store = self.store.clone().map(|store| (store, self.machine.save()));
                 let service = self.machine.service();
-                let exchange = exchange(self.client.clone(), store, self.receipts.clone(), service, request);
+                self.departed = Arc::default();
+                let (client, receipts) = (self.client.clone(), self.receipts.clone());
+                let exchange = exchange(client, store, receipts, Arc::clone(&self.departed), service, request);
                 self.position = Position::Exchanging(Box::pin(exchange.instrument(self.span.clone())));
                 return None;
             }

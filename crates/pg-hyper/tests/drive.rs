@@ -8,3 +8,4 @@ mod restarted;
 mod retry;
 mod spans;
 mod throttle;
+mod updates;

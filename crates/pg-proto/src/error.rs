@@ -184,7 +184,8 @@ impl Refused {
     ///
     /// An invalid amount (107) is such a reason for a payment. It is not such a reason for a refund, whose first copy
     /// leaves less for the second one (spec 2 §3.2). A card that has expired (109) almost certainly did not expire
-    /// between two copies.
+    /// between two copies. A code that the dialect lists for an unknown transaction is such a reason only with the scope
+    /// [`RefusalScope::Always`]: the service may also give it when an earlier copy has used up the amount or the session.
     #[must_use]
     pub fn refuses_every_copy(&self, method: RetrySafety) -> bool {
         let code = self.code();
@@ -194,8 +195,7 @@ impl Refused {
             || *code != ErrorCode::INVALID_TRANSACTION_VALUE
                 && (self.scope() == RefusalScope::Always
                     || self.remedy() == Remedy::FixCredentials
-                    || UNCHANGED.contains(code)
-                    || self.entry().is_some_and(|entry| entry.situations == ["unknown-transaction-key"]));
+                    || UNCHANGED.contains(code));
         holds && self.is_known() && !self.may_be_executed()
     }
 
@@ -310,3 +310,28 @@ impl fmt::Display for Unreadable {
 }
 
 impl std::error::Error for Unreadable {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: 2 §7, A141
+    #[test]
+    fn the_code_of_an_unknown_transaction_refuses_every_copy_only_with_the_scope_always() {
+        let refused = |scope| {
+            let mut entry = ErrorEntry::new("943", 57);
+            entry.situations.push("unknown-transaction-key".into());
+            (entry.remedy, entry.scope) = (Some(Remedy::FixRequest), scope);
+            let mut dialect = Dialect::documented();
+            dialect.errors.push(entry);
+            let error = ServiceError::default().with(|error| error.error_code = "943".into());
+            Refused::new(StatusCode::BAD_REQUEST, error, &dialect)
+        };
+        for method in [RetrySafety::LookupFirst, RetrySafety::Never] {
+            for scope in [None, Some(RefusalScope::WhileItLasts), Some(RefusalScope::FromNowOn)] {
+                assert!(!refused(scope).refuses_every_copy(method), "{method:?} {scope:?}");
+            }
+            assert!(refused(Some(RefusalScope::Always)).refuses_every_copy(method), "{method:?}");
+        }
+    }
+}

@@ -50,7 +50,8 @@ pub(crate) fn written(name: &str, notes: &Notes) -> Dialect {
     }
     let all_seen = DONE.iter().all(|situation| notes.sighting(situation).is_some());
     for entry in &mut dialect.errors {
-        entry.remedy = remedy(entry, all_seen);
+        let is_ambiguous = means_more(notes, &entry.code);
+        entry.remedy = remedy(entry, all_seen && !is_ambiguous);
     }
     // A dialect file must name the code of a lookup error.
     let has = |situation: &str, dialect: &Dialect| dialect.error_for(situation).is_some();
@@ -125,9 +126,18 @@ fn error(dialect: &mut Dialect, situation: &str, code: &str, http: Option<u16>, 
     dialect.errors.push(entry);
 }
 
+/// Whether the service also gives the code for a point that is no situation, such as a refund above the amount. It may
+/// then mean that an earlier request has used up the amount or the session.
+fn means_more(notes: &Notes, code: &ErrorCode) -> bool {
+    notes.sightings().any(|(point, sighting)| {
+        let is_same = matches!(&sighting.seen, Seen::Refused { code: seen, .. } if seen == code.as_str());
+        is_same && Situation::named(point).is_none()
+    })
+}
+
 /// Returns the safe remedy: "fix the request" only if the code certainly does not mean that an earlier request may have
 /// been executed; otherwise a lookup.
-fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
+fn remedy(entry: &ErrorEntry, is_certain: bool) -> Option<Remedy> {
     let is = |name: &&str| entry.situations.iter().any(|situation| situation == *name);
     let only = |name: &str| entry.situations.iter().all(|situation| situation == name);
     if DONE.iter().any(is) {
@@ -137,7 +147,7 @@ fn remedy(entry: &ErrorEntry, all_seen: bool) -> Option<Remedy> {
     } else if entry.code.message().is_some() {
         // The documents define it.
         None
-    } else if !all_seen {
+    } else if !is_certain {
         Some(Remedy::LookUp)
     } else if only("authentication-not-finished") {
         Some(Remedy::Retry)
@@ -171,6 +181,17 @@ mod tests {
         let shared = written("x", &notes(&[&every[..], &[("unknown-card-key", "8")]].concat()));
         assert_eq!(shared.errors.len(), 1);
         assert_eq!(shared.errors[0].remedy, Some(Remedy::LookUp));
+    }
+
+    #[test]
+    fn a_code_of_a_used_session_or_amount_is_looked_up_although_a_situation_has_it_too() {
+        let every: Vec<(&str, &str)> = DONE.iter().map(|name| (*name, "8")).collect();
+        for point in ["refund.above", "session.payments"] {
+            let both = [("unknown-transaction-key", "7"), (point, "7"), ("unknown-card-key", "9")];
+            let dialect = written("x", &notes(&[&every[..], &both].concat()));
+            assert_eq!(dialect.error(&"7".into()).unwrap().remedy, Some(Remedy::LookUp), "{point}");
+            assert_eq!(dialect.error(&"9".into()).unwrap().remedy, Some(Remedy::FixRequest), "{point}");
+        }
     }
 
     #[test]

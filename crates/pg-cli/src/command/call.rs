@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let call = send::Call {
         info,
         target: request.uri().to_string(),
-        lookup: Lookup::of(&given.parameters, &account_flags),
+        lookup: Lookup::of(info, &given.parameters, &account_flags),
         next_page: given.parameters.get("nextPageUrl").unwrap_or_default().to_owned(),
         http: RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?,
         verbose: arguments.verbose,

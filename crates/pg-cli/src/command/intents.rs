@@ -137,6 +137,9 @@ struct Shown<'a> {
 /// The interval of `--watch`.
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// The number of payments whose accounts are searched for stops.
+const LATEST: u32 = 1_000;
+
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     runtime()?.block_on(async {
         if arguments.store.starts_with("postgres://") || arguments.store.starts_with("postgresql://") {
@@ -246,16 +249,26 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
         reference: None,
         statuses,
         claims: if arguments.stuck { 3 } else { 0 },
-        most: arguments.limit,
+        // One more shows whether there are more.
+        most: arguments.limit.saturating_add(1),
     };
+    let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let mut printed: HashMap<IntentKey, i64> = HashMap::new();
     let mut told = HashSet::new();
+    let mut has_told_of_more = false;
     loop {
-        let rows = store.list(filter.clone()).await.map_err(failure)?;
+        let mut rows = store.list(filter.clone()).await.map_err(failure)?;
+        let has_more = rows.len() > limit;
+        rows.truncate(limit);
         if printed.is_empty() {
             sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
         }
-        tell_stops(store, &rows, &mut told).await?;
+        tell_stops(store, arguments, &rows, &mut told).await?;
+        if has_more && !std::mem::replace(&mut has_told_of_more, true) {
+            output::say(&format!(
+                "there are more payments than these {limit}, which changed last; --limit N shows more"
+            ));
+        }
         if json && !arguments.watch {
             output::json(&rows.iter().map(|row| shown(row, false)).collect::<Vec<_>>())?;
             return Ok(Exit::Done);
@@ -327,12 +340,26 @@ fn told(text: &str, json: bool, value: &serde_json::Value) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Returns each reason why sending is stopped once, with its account.
-async fn tell_stops<S: IntentStore>(store: &S, rows: &[IntentRow], told: &mut HashSet<String>) -> Result<(), Failure> {
-    let accounts: BTreeSet<&str> = rows.iter().map(|row| &*row.key.account).collect();
+/// Tells each reason why sending is stopped once: of `--account`, or else of every account that has one of these rows, or one of the
+/// payments that changed last, ended ones included.
+async fn tell_stops<S: IntentStore>(
+    store: &S,
+    arguments: &Arguments,
+    rows: &[IntentRow],
+    told: &mut HashSet<String>,
+) -> Result<(), Failure> {
+    let mut accounts: BTreeSet<String> = rows.iter().map(|row| row.key.account.to_string()).collect();
+    match &arguments.account {
+        Some(account) => drop(accounts.insert(account.clone())),
+        None => {
+            let latest = IntentFilter { most: LATEST, ..IntentFilter::default() };
+            let latest = store.list(latest).await.map_err(failure)?;
+            accounts.extend(latest.iter().map(|row| row.key.account.to_string()));
+        }
+    }
     for account in accounts {
-        if let Some(reason) = store.stopped(account).await.map_err(failure)?
-            && told.insert(account.to_owned())
+        if let Some(reason) = store.stopped(&account).await.map_err(failure)?
+            && told.insert(account.clone())
         {
             output::say(&format!("nothing is sent for the account {account}: {reason}"));
         }

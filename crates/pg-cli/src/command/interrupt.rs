@@ -31,6 +31,11 @@ impl Interrupted {
     }
 
     pub(super) async fn wait(mut self) {
+        self.next().await;
+    }
+
+    /// Waits for the next signal. The future can be dropped without loss.
+    pub(super) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -48,7 +53,12 @@ impl Interrupted {
         Ok(Self)
     }
 
-    pub(super) async fn wait(self) {
+    pub(super) async fn wait(mut self) {
+        self.next().await;
+    }
+
+    /// Waits for the next signal.
+    pub(super) async fn next(&mut self) {
         // If signals are not available, only killing the process ends it.
         drop(tokio::signal::ctrl_c().await);
     }

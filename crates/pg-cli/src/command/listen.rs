@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::{Receiver, ReceiverLimits, proto::BaseUrl};
+use pg_hyper::{ReceiptHandle, Receiver, ReceiverLimits, proto::BaseUrl};
 use tokio::net::TcpListener;
 
 use self::{
@@ -192,9 +192,28 @@ async fn listen(
     json: bool,
 ) -> Result<(), Failure> {
     while let Some(received) = receiver.next().await {
+        let held = Held(Some(received.receipt));
         show(&confirming.find_out(addresses.name(&received.token), received.notification).await, json)?;
+        held.give();
     }
     Ok(())
+}
+
+/// The receipt of a callback that is not shown yet. Dropping it refuses the callback, so that the service sends it again.
+struct Held(Option<ReceiptHandle>);
+
+impl Held {
+    fn give(mut self) {
+        drop(self.0.take());
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(receipt) = self.0.take() {
+            receipt.refuse();
+        }
+    }
 }
 
 fn show(event: &Event, json: bool) -> Result<(), Failure> {
@@ -206,6 +225,6 @@ fn show(event: &Event, json: bool) -> Result<(), Failure> {
             .map_or_else(String::new, |record| format!("\n{}", indented(&pg_model::json::escape_invisible(record))));
         event.headline() + &record
     };
-    // The callback was acknowledged, so the service does not send it again.
+    // A callback that was forwarded is acknowledged as the shop did, so the service may not send it again.
     output::news(&text).inspect_err(|_| output::say(&format!("pg: not printed: {}", event.headline())))
 }

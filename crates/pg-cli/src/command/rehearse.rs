@@ -170,7 +170,11 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     options.repeat = arguments.repeat;
     options.threshold = arguments.threshold;
     options.baseline = arguments.baseline.as_deref().map_or(Ok(Vec::new()), baseline)?;
-    files(arguments).try_for_each(|path| result_file::check(path))?;
+    let written = written(arguments);
+    result_file::check_apart(&written, &[("--plan", Some(&arguments.plan))])?;
+    // A baseline may be replaced.
+    result_file::check_apart(&written[..REPORTS], &[("--baseline", arguments.baseline.as_deref())])?;
+    written.iter().filter_map(|(_, path)| *path).try_for_each(result_file::check)?;
     crate::open_files::allow_many();
     let colours = std::io::stderr().is_terminal();
     let report = super::runtime()?.block_on(async {
@@ -215,9 +219,17 @@ fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     Ok(words.map(ToOwned::to_owned).collect())
 }
 
-/// Returns the files that the options name.
-fn files(arguments: &Arguments) -> impl Iterator<Item = &PathBuf> {
-    [&arguments.json_file, &arguments.html, &arguments.junit, &arguments.write_baseline].into_iter().flatten()
+/// The number of reports among the [`written`] files.
+const REPORTS: usize = 3;
+
+/// Returns the files that are written, with their options: the reports, then the baseline.
+fn written(arguments: &Arguments) -> [(&'static str, Option<&Path>); REPORTS + 1] {
+    [
+        ("--json", arguments.json_file.as_deref()),
+        ("--html", arguments.html.as_deref()),
+        ("--junit", arguments.junit.as_deref()),
+        ("--write-baseline", arguments.write_baseline.as_deref()),
+    ]
 }
 
 /// Writes every file that can be written. An incomplete baseline would replace a complete one, so it is not written.

@@ -66,3 +66,20 @@ pub(super) fn located(path: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     path.file_name().map_or_else(|| path.to_owned(), |name| folder.join(name))
 }
+
+/// Refuses to overwrite a file that the command reads, and to write two results to one file. Each file has the option that names it.
+///
+/// # Errors
+/// Names both options.
+pub(super) fn check_apart(written: &[(&str, Option<&Path>)], read: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    for (at, (option, file)) in written.iter().enumerate() {
+        let Some(path) = file.map(located) else { continue };
+        let mut others = written[at + 1..].iter().chain(read);
+        if let Some((other, _)) = others.find(|(_, other)| other.map(located).as_ref() == Some(&path)) {
+            return Err(Failure::misuse(format!(
+                "{other} and {option} name the same file; choose another for one of them"
+            )));
+        }
+    }
+    Ok(())
+}

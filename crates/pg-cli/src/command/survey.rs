@@ -128,9 +128,12 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         Some((_, path)) => resumed(survey, path)?,
         None => survey,
     };
-    let survey = drive::drive(survey, &transport, throttle.as_ref().map(|(file, _)| file))?;
+    let (survey, failure) = drive::drive(survey, &transport, throttle.as_ref().map(|(file, _)| file))?;
     let report = survey.report(&ours);
     finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
     let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
     let differs = arguments.against.is_some() && report.with(Conclusion::Differs).next().is_some();
     if report.unanswered_payment && report.ending.is_of_the_service() {
@@ -150,22 +153,20 @@ fn currency(code: &str) -> Result<String, String> {
 
 /// Refuses to overwrite a file that the survey reads, and to write two results to one file.
 fn check_files(arguments: &Arguments) -> Result<(), Failure> {
-    let files = [
-        ("--write", arguments.write.as_deref()),
-        ("--throttle", arguments.throttle.as_deref()),
-        ("--cards", arguments.cards.as_deref().map(Path::new)),
-    ];
-    for (at, (flag, file)) in files.iter().enumerate() {
-        let same = files[..at]
-            .iter()
-            .find(|(_, other)| file.is_some() && other.map(result_file::located) == file.map(result_file::located));
-        if let Some((other, _)) = same {
-            return Err(Failure::misuse(format!(
-                "{flag} and {other} name the same file; choose another for one of them"
-            )));
-        }
-    }
-    Ok(())
+    let throttle = throttle_file(arguments.throttle.clone(), arguments.write.as_deref()).map(|(_, path)| path);
+    let throttle_flag = if arguments.throttle.is_some() { "--throttle" } else { "the default of --throttle" };
+    let written = [("--write", arguments.write.as_deref()), (throttle_flag, throttle.as_deref())];
+    let variable = std::env::var("PG_SURVEY_CARDS").ok();
+    let cards = arguments.cards.as_ref().or(variable.as_ref()).map(Path::new);
+    let card = arguments
+        .card
+        .iter()
+        .filter_map(|card| card.split_once("=@"))
+        .map(|(_, file)| ("--card", Some(Path::new(file))));
+    let against = arguments.against.as_deref().map(Path::new);
+    let (dialect, profiles) = arguments.account.files();
+    let read = [("--cards", cards), ("--against", against), ("--dialect", dialect), ("--profile-file", profiles)];
+    result_file::check_apart(&written, &read.into_iter().chain(card).collect::<Vec<_>>())
 }
 
 /// Returns the file with requests and failed logins: that of `--throttle`, or one beside the file of `--write`.

@@ -13,7 +13,11 @@ mod run;
 mod sharing;
 mod state;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use pg_hyper::{
     Client, ClientBuilder,
@@ -38,7 +42,7 @@ use self::{
 };
 use crate::{
     account::{AccountFlags, Details, Setting},
-    command::{self, interrupt::Interrupted},
+    command::{self, interrupt::Interrupted, result_file},
     failure::{Exit, Failure},
     listen_address,
     transport::RedactingTransport,
@@ -143,24 +147,47 @@ struct Ready {
 
 pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let flags = std::mem::take(&mut arguments.account);
+    if let Some(output) = &arguments.output {
+        let (dialect, profiles) = flags.files();
+        for (file, what) in [(dialect, "the file of --dialect"), (profiles, "the file of profiles")] {
+            file.map_or(Ok(()), |file| results::check_apart(output, file, what))?;
+        }
+    }
     let details = Details::gather(flags)?;
     let account = details.account(AuthScheme::Signed, Encoding::Json)?;
     let updater_key = details.require(Setting::AccountUpdaterKey)?;
     // Whether its addresses are safe to send credentials to.
     Client::new(account.clone()).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
     let api_key = details.require(Setting::ApiKey)?;
-    command::runtime()?.block_on(async {
-        let interrupted = Interrupted::listen()?;
-        let input = Input::open(&arguments.file)?;
-        let (mut state, is_old) = arguments.state(&input, api_key, json)?;
-        let callbacks = arguments.callbacks(&mut state).await?;
+    let runtime = command::runtime()?;
+    let ended = runtime.block_on(async {
+        let mut interrupted = Interrupted::listen()?;
+        let prepared = async {
+            let file = arguments.file.clone();
+            // Standard input may stay open for ever, and a file may be very long.
+            let input = tokio::task::spawn_blocking(move || Input::open(&file)).await;
+            let input = input.map_err(|error| Failure::misuse(format!("cannot read the card keys: {error}")))??;
+            let (mut state, is_old) = arguments.state(&input, api_key, json)?;
+            let callbacks = arguments.callbacks(&mut state).await?;
+            let sharing = arguments.sharing(&account).await?;
+            Ok::<_, Failure>((input, (state, is_old), callbacks, sharing))
+        };
+        let (input, (state, is_old), callbacks, sharing) = tokio::select! {
+            biased;
+            () = interrupted.next() => {
+                return Err(Failure::new(Exit::Unknown, "interrupted: nothing was sent; run the same command again"));
+            }
+            prepared = prepared => prepared?,
+        };
         let plan = arguments.plan(updater_key, &callbacks);
         let gate = Gate::new(RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?);
-        let sharing = arguments.sharing(&account).await?;
-        let client = sharing.with(arguments.client(account, gate.clone()));
+        let client = sharing.with(arguments.client(account.clone(), gate.clone()));
         let ready = arguments.ready(input, state, is_old)?;
         run::run(ready, client, plan, callbacks, (gate, sharing), interrupted, json).await
-    })
+    });
+    // A thread that still reads standard input must not delay the end.
+    runtime.shutdown_background();
+    ended
 }
 
 impl Arguments {
@@ -173,6 +200,7 @@ impl Arguments {
             results::check_apart(&output, &durable::new_of(&state), "a part of the state file")?;
             results::check_apart(&output, &state, "the state file")?;
         }
+        self.check_store(&output, input)?;
         let format = self.format.unwrap_or_else(|| usual_format(&output, json));
         let new = State::new(input, state::print_of_account(api_key), output, format);
         let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {
@@ -182,6 +210,22 @@ impl Arguments {
             Some(old) => old.check(&new, self.output.is_some(), self.format.is_some()).map(|()| (old, true)),
             None => Ok((new, false)),
         }
+    }
+
+    /// Checks that the run overwrites no part of the store of intents.
+    fn check_store(&self, output: &Path, input: &Input) -> Result<(), Failure> {
+        let Some(store) = self.store.as_deref().filter(|store| !store.contains("://")) else { return Ok(()) };
+        // SQLite keeps the latest payments beside the file.
+        for part in ["", "-wal", "-shm", "-journal"].map(|ending| PathBuf::from(format!("{store}{ending}"))) {
+            results::check_apart(output, &part, "the store of intents, or a part of it")?;
+            let state = input.path().map(state::path_beside);
+            if state.is_some_and(|state| result_file::located(&state) == result_file::located(&part)) {
+                return Err(Failure::misuse(format!(
+                    "--store {store} is the state file of this run; choose another store"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn usual_output(&self, input: &Input, json: bool) -> PathBuf {
@@ -251,7 +295,7 @@ impl Arguments {
     }
 }
 
-fn usual_format(output: &std::path::Path, json: bool) -> Format {
+fn usual_format(output: &Path, json: bool) -> Format {
     match output.extension().and_then(|extension| extension.to_str()) {
         Some("json") => Format::Json,
         Some("csv") => Format::Csv,

@@ -10,7 +10,7 @@ use pg_intents::{
 };
 use serde_json::Value;
 
-use crate::command::pg::{pg, write_private};
+use crate::command::pg::{Ended, pg, write_private};
 
 async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> IntentLease {
     let new = NewIntent {
@@ -121,6 +121,44 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     store.stop("shop", Some("wrong credentials")).await.unwrap();
     pg(["intents", "--store", path, "--account", "shop", "resume"]).run().ends(0).says("may send again");
     assert_eq!(store.stopped("shop").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_stop_is_shown_although_no_payment_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("intents.sqlite");
+    let path = file.to_str().unwrap();
+    pg(["intents", "--store", path, "migrate"]).run().ends(0);
+    let store = SqliteStore::open(&file).unwrap();
+    for account in ["shop", "updates"] {
+        store.stop(account, Some("wrong credentials")).await.unwrap();
+    }
+    let held = begun(&store, "shop", "order-ended").await;
+    store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
+    let said = "nothing is sent for the account shop: wrong credentials";
+    let list = |arguments: &[&str]| pg([&["intents", "--store", path], arguments].concat()).run().ends(0);
+    assert!(!list(&[]).says("no payments").says(said).err.contains("updates"));
+    list(&["--account", "shop"]).says(said);
+    // An account without payments, such as one that only updates cards.
+    let said = "nothing is sent for the account updates: wrong credentials";
+    assert!(!list(&["--account", "updates"]).says(said).err.contains("the account shop"));
+}
+
+#[tokio::test]
+async fn a_list_that_is_cut_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("intents.sqlite");
+    let path = file.to_str().unwrap();
+    pg(["intents", "--store", path, "migrate"]).run().ends(0);
+    let store = SqliteStore::open(&file).unwrap();
+    for reference in ["order-1", "order-2", "order-3"] {
+        begun(&store, "shop", reference).await;
+    }
+    let list = |limit: &str| pg(["intents", "--store", path, "--json", "--limit", limit]).run().ends(0);
+    let count = |ended: &Ended| serde_json::from_str::<Value>(&ended.out).unwrap().as_array().unwrap().len();
+    let cut = list("2").says("there are more payments than these 2, which changed last; --limit N shows more");
+    let whole = list("3");
+    assert_eq!((count(&cut), count(&whole), whole.err.as_str()), (2, 3, ""));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use pg_model::{CheckoutItem, Flag, GetToken, RequestAccountUpdater};
 use serde_json::Value;
 
 use crate::command::{
-    peer::read_request,
+    peer::{Peer, read_request},
     pg::{Ended, Pg, Started, pg, words},
     sandbox::Running,
     shop::Shop,
@@ -307,6 +307,30 @@ fn a_registered_listener_gets_all_callbacks() {
     assert_eq!(control("sandbox callbacks destinations --account job-1"), serde_json::json!([]));
     words("listen --port 0 --register no-such-account --sandbox").arg(base).run().ends(2).says("name of an account");
     words("listen --port 0 --retries 3").run().ends(2).says("--register");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_callback_that_is_being_confirmed_at_an_interruption_is_sent_again() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    // It never answers the lookup that confirms the payment.
+    let (service, asked) = Peer::silent();
+    let command = words(&format!("listen --port 0 --json --register --sandbox {base}")).account(&service.base);
+    let mut listening = Listening::start(command);
+    let _trigger =
+        pg(["trigger", "checkout", "--sandbox", base, "--callback-url", "http://127.0.0.1:9/", "--json"]).start();
+    asked.recv().unwrap();
+    assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
+    assert_eq!(listening.child.wait().unwrap().code(), Some(0));
+    let callback = loop {
+        let ended = pg(["sandbox", "callbacks", "--json", "--sandbox", base]).run().ends(0);
+        let callbacks: Value = serde_json::from_str(&ended.out).unwrap();
+        if !callbacks[0]["lastResult"].is_null() {
+            break callbacks[0].clone();
+        }
+    };
+    assert_eq!(callback["status"], "pending", "{callback}");
 }
 
 #[test]

@@ -128,6 +128,13 @@ impl Pg {
         Started { child, _home: Some(self.home) }
     }
 
+    /// Starts it with an input that stays open.
+    #[cfg(unix)]
+    pub(crate) fn start_open(mut self) -> Started {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Started { child: self.command.spawn().unwrap(), _home: Some(self.home) }
+    }
+
     /// Starts it, for commands that run until they are stopped.
     pub(crate) fn start(mut self) -> Started {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

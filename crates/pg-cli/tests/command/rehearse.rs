@@ -399,3 +399,23 @@ fn a_file_without_an_end_is_refused() {
     let plan = format!("rehearse --plan {} --baseline /dev/zero", plan.display());
     crate::command::pg::words(&plan).run().ends(2).says("/dev/zero cannot be read: longer than 1 MiB");
 }
+
+#[test]
+fn a_report_overwrites_neither_the_plan_nor_another_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (plan, report) = (path("rehearse.toml"), path("report"));
+    let text = "[jobs.charge]\ncommand = [\"true\"]\n";
+    fs::write(&plan, text).unwrap();
+    fs::write(path("known.txt"), "").unwrap();
+    for (flags, says) in [
+        (format!("--html {plan}"), "--plan and --html name the same file"),
+        (format!("--write-baseline {plan}"), "--plan and --write-baseline name the same file"),
+        (format!("--html {report} --junit {report}"), "--junit and --html name the same file"),
+        (format!("--baseline {0} --html {0}", path("known.txt")), "--baseline and --html name the same file"),
+    ] {
+        let command = format!("rehearse --plan {plan} --only M01 {flags}");
+        pg(command.split(' ')).run().ends(2).says(says);
+    }
+    assert_eq!(fs::read_to_string(&plan).unwrap(), text);
+}

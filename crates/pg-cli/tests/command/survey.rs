@@ -6,6 +6,7 @@ use crate::command::{
     peer::{Peer, closed_address, reply},
     pg::{Ended, Started, the_guide_has_the_exit_codes_of, words, write_private},
     sandbox::Running,
+    update_cards::relay::{Relay, Stop},
 };
 
 const CARDS: &str = "\
@@ -84,12 +85,39 @@ fn wrong_values_are_refused_before_anything_is_sent() {
         ("--write own.toml --throttle own.toml", "--throttle and --write name the same file"),
         ("--write own.toml --throttle ./own.toml", "--throttle and --write name the same file"),
         ("--write cards.txt --cards cards.txt", "--cards and --write name the same file"),
+        ("--write own.toml --against ./own.toml", "--against and --write name the same file"),
+        ("--write own.toml --dialect own.toml", "--dialect and --write name the same file"),
+        ("--write own.toml --card approved=@own.toml", "--card and --write name the same file"),
+        ("--throttle profiles.toml --profile-file profiles.toml", "--profile-file and --throttle name the same file"),
+        ("--write own.toml --cards own.toml.throttle", "--cards and the default of --throttle name the same file"),
     ] {
         survey(&sandbox, "main", flags).ends(2).says(says);
     }
     let requests =
         words(&format!("sandbox list requests --json --sandbox {}", sandbox.facts["baseUrl"].as_str().unwrap()));
     assert_eq!(requests.run().ends(0).out.trim(), "[]");
+}
+
+#[test]
+fn a_survey_whose_throttle_cannot_be_stored_any_more_reports_its_findings() {
+    let sandbox = Running::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let throttle = folder.path().join("gone/throttle");
+    std::fs::create_dir(throttle.parent().unwrap()).unwrap();
+    let own = folder.path().join("own.toml");
+    let mut relay = Relay::stopping(sandbox.facts["baseUrl"].as_str().unwrap(), 12, Stop::BeforeReply);
+    let flags = format!("survey --throttle {} --write {}", throttle.display(), own.display());
+    let survey = sandbox.with_account(words(&flags), "main").env("PG_BASE_URL", &relay.base).start();
+    relay.stopped();
+    std::fs::remove_dir_all(throttle.parent().unwrap()).unwrap();
+    relay.go_on();
+    let ended = survey.ended().ends(4).says("cannot store the state of the rate limit");
+    ended.prints("Survey of ").prints("A57");
+    assert!(std::fs::read_to_string(&own).unwrap().contains("# PARTIAL"));
+    // Nothing was found, so nothing is reported.
+    let nowhere = folder.path().join("file/throttle");
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    assert_eq!(self::survey(&sandbox, "main", &format!("--throttle {}", nowhere.display())).ends(2).out, "");
 }
 
 #[test]

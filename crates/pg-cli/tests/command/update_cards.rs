@@ -4,18 +4,20 @@ mod ends;
 mod kills;
 mod many;
 mod refusals;
-mod relay;
+pub(super) mod relay;
 mod sharing;
 
 use std::{
     collections::BTreeMap,
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::PathBuf,
-    process::{Child, ChildStderr},
+    process::{Child, ChildStderr, Command},
 };
 
 use tempfile::TempDir;
+
+use self::relay::Relay;
 
 use crate::command::{
     pg::{Ended, Pg, words},
@@ -194,12 +196,56 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
+fn rows_that_a_reader_did_not_take_are_not_said_to_be_kept() {
+    let cards = Cards::new(3);
+    cards.shop.control("clock", r#"{"speed": 0}"#);
+    let mut child = cards.update("--output -").start();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    cards.shop.control("clock", r#"{"speed": 600}"#);
+    let ended = child.ended().ends(4).says("cannot write standard output");
+    assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
+    ended.says("rows that the reader did not take are lost: start over with --restart and --output FILE");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interruption_ends_a_run_whose_standard_input_stays_open() {
+    for signal in ["-INT", "-TERM"] {
+        let cards = Cards::new(1);
+        let mut child = cards.sandbox.with_account(words("update-cards -"), "main").start_open();
+        let mut input = child.stdin.take().unwrap();
+        // More than a pipe holds, so the command reads when this returns.
+        input.write_all(&b"4F2C-91\n".repeat(32 << 10)).unwrap();
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        child.ended().ends(4).says("interrupted: nothing was sent");
+        drop(input);
+        assert_eq!(cards.requests(), 0);
+    }
+}
+
+#[test]
 fn callbacks_bring_batches_forward() {
     let cards = Cards::new(3);
     // Without the callbacks it would look after an hour.
     let flags = "--batch-size 2 --poll 3600 --listen 127.0.0.1:0";
     cards.update_as(flags).run().ends(0).says("receiving callbacks at http://127.0.0.1:");
     cards.are_exact();
+}
+
+/// A proxy writes the card keys of results in another form.
+#[test]
+fn results_that_name_no_card_of_their_batch_are_reported() {
+    let cards = Cards::new(2);
+    let relay = Relay::changing(cards.sandbox.facts["baseUrl"].as_str().unwrap(), |body| {
+        if body.contains("oldCardKey") { body.replace('-', "_") } else { body }
+    });
+    let ended = cards.update("--json").env("PG_BASE_URL", &relay.base).run().ends(4);
+    let ended =
+        ended.says("batch 1 (batchKey ").says("2 entries of its result are left out: the card key is not in the batch");
+    let told = summary(&ended);
+    assert_eq!((&told["answered"], &told["unanswered"], &told["strangers"]), (&0.into(), &2.into(), &2.into()));
 }
 
 #[test]

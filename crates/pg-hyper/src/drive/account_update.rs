@@ -167,6 +167,13 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         self.drive.error()
     }
 
+    /// Whether the update waits for the reply to a request that may have been sent, or for a state that is being saved. To
+    /// stop an update without a doubtful batch, call [`next`](Self::next) until this is `false`, then drop it.
+    #[must_use]
+    pub fn awaits_reply(&self) -> bool {
+        self.drive.awaits_reply()
+    }
+
     /// Returns the state that would be saved now. Save it once more if the update has ended early.
     #[must_use]
     pub fn saved(&self) -> SavedState {

@@ -1,5 +1,10 @@
 //! Permits, saves and sends one request of a machine.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_model::method::ServiceInfo;
@@ -21,10 +26,11 @@ pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
     store: Option<(Store, SavedState)>,
     receipts: ReceiptHandles,
+    departed: Arc<AtomicBool>,
     service: &ServiceInfo,
     request: Request<Bytes>,
 ) -> Exchanged {
-    let exchanged = permitted(&client, store, receipts, service, request).await;
+    let exchanged = permitted(&client, store, receipts, &departed, service, request).await;
     client.scheduler().keep().await;
     exchanged
 }
@@ -34,6 +40,7 @@ async fn permitted<T: Transport>(
     client: &Client<T>,
     store: Option<(Store, SavedState)>,
     receipts: ReceiptHandles,
+    departed: &AtomicBool,
     service: &ServiceInfo,
     request: Request<Bytes>,
 ) -> Exchanged {
@@ -41,6 +48,7 @@ async fn permitted<T: Transport>(
         Ok(admitted) => admitted,
         Err(error) => return Exchanged::Failed(error),
     };
+    departed.store(true, Ordering::Release);
     if let Some((store, saved)) = store
         && let Err(error) = store.put(saved).await
     {

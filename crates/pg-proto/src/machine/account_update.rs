@@ -164,11 +164,12 @@ impl State {
     /// Whether a machine can have saved this state. A damaged count would overflow much later.
     fn can_be(&self) -> bool {
         let Progress { read, duplicates, invalid, submitted, pending, finished, .. } = self.counts;
-        let Progress { updated, unanswered, refused, doubtful, failed, .. } = self.counts;
+        let Progress { updated, unanswered, refused, doubtful, failed, strangers, .. } = self.counts;
         let keys =
             [read, duplicates, invalid, submitted, pending, finished, updated, unanswered, refused, doubtful, failed];
+        let keys = keys.into_iter().chain([strangers]);
         let lengths = self.open.iter().map(|batch| batch.length as u64);
-        keys.into_iter().chain([self.taken, self.next_number]).chain(lengths).all(|count| count < COUNTLESS)
+        keys.chain([self.taken, self.next_number]).chain(lengths).all(|count| count < COUNTLESS)
     }
 }
 
@@ -334,6 +335,7 @@ impl AccountUpdate {
                 counts.finished += result.entries.len() as u64;
                 counts.updated += result.entries.iter().filter(|entry| !entry.card_key.is_empty()).count() as u64;
                 counts.unanswered += result.unanswered.len() as u64;
+                counts.strangers += result.strangers as u64;
             }
             BatchEnd::Refused { .. } => counts.refused += length,
             BatchEnd::Doubtful => counts.doubtful += length,

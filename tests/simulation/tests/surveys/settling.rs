@@ -215,6 +215,21 @@ fn a_reply_that_every_lookup_gets_does_not_say_that_there_is_nothing() {
     }
 }
 
+// spec: 2 §3.2, A97
+#[test]
+fn a_code_that_a_refund_above_the_amount_gets_too_is_looked_up() {
+    let (_, written, _) = twisted(paying(), |path, _, reply| {
+        let is_above = path.contains("/refund/") && reply.contains("\"107\"");
+        if is_above || reply.contains("\"943\"") { REFUSED.to_owned() } else { reply }
+    });
+    let entry = written.error(&"777".into()).expect("an entry");
+    assert_eq!(entry.situations, ["unknown-transaction-key"]);
+    assert_eq!(entry.remedy, Some(Remedy::LookUp));
+    // The other codes are certain, since all those that may mean a used reference were seen.
+    let certain = written.error(&"940".into()).expect("an entry");
+    assert_eq!(certain.remedy, Some(Remedy::FixRequest));
+}
+
 /// A survey of a service that answers a payment under a used reference with this instead of a refusal: the transaction of
 /// the first payment, or the same under another key.
 fn used_again(key: fn(&str) -> String) -> (Report, Dialect) {

@@ -1,6 +1,6 @@
 //! The command that looks up the result of a request.
 
-use pg_model::Parameters;
+use pg_model::{Parameters, method::MethodInfo};
 
 use crate::shell::word;
 
@@ -8,10 +8,11 @@ use crate::shell::word;
 /// exactly this payment; the others show related records.
 const WAYS: [(&str, &str, &str); 4] = [
     ("uniqueMerchantReference", "transaction/lookup", "uniqueMerchantReference"),
-    ("merchantReference", "transaction/lookup", "merchantReference"),
+    (NOT_UNIQUE, "transaction/lookup", NOT_UNIQUE),
     (ORIGINAL, "transaction/lookup", "transactionKey"),
     (ORIGINAL_OF_VERSION_5, "enterprise/transaction_lookup", "trans_key"),
 ];
+const NOT_UNIQUE: &str = "merchantReference";
 const ORIGINAL: &str = "transactionKey";
 const ORIGINAL_OF_VERSION_5: &str = "prev_trans_key";
 
@@ -26,12 +27,21 @@ pub(super) struct Lookup {
 
 impl Lookup {
     /// Returns the lookup, with `account_flags`, if the request has a key for one.
-    pub(super) fn of(parameters: &Parameters, account_flags: &str) -> Option<Self> {
+    pub(super) fn of(info: &MethodInfo, parameters: &Parameters, account_flags: &str) -> Option<Self> {
         let (value, of, method, name) = WAYS.iter().find_map(|(of, method, name)| {
             parameters.get(of).filter(|value| !value.is_empty()).map(|value| (value, *of, method, name))
         })?;
         let command = format!("pg call{account_flags} {method} {}", word(&format!("{name}={value}")));
         let note = match of {
+            NOT_UNIQUE => {
+                "; the lookup shows every transaction with this merchantReference: an earlier one says nothing about this request, so \
+                 compare the time and the amount, or ask the operator, and send a uniqueMerchantReference next time"
+            }
+            // A repeat is a payment of its own (spec 3 §4.2).
+            ORIGINAL_OF_VERSION_5 if info.name == "repeat" => {
+                "; the lookup shows only the original payment, never the repeat, which is a payment of its own: ask the operator \
+                 whether the repeat was made"
+            }
             ORIGINAL => {
                 "; the lookup shows the original transaction, whose capture, cancellation or refund may be a transaction of its \
                  own: look up its merchantReference too, or ask the operator, and send a uniqueMerchantReference next time"
@@ -49,8 +59,12 @@ impl Lookup {
 mod tests {
     use super::*;
 
-    fn lookup(parameters: &[(&str, &str)], flags: &str) -> (String, bool) {
-        let found = Lookup::of(&parameters.iter().copied().collect(), flags).unwrap();
+    fn of(method: &str, parameters: &[(&str, &str)], flags: &str) -> Option<Lookup> {
+        Lookup::of(pg_model::method::method(method).unwrap(), &parameters.iter().copied().collect(), flags)
+    }
+
+    fn lookup(method: &str, parameters: &[(&str, &str)], flags: &str) -> (String, bool) {
+        let found = of(method, parameters, flags).unwrap();
         (found.command, found.note.contains("shows the original transaction"))
     }
 
@@ -58,15 +72,35 @@ mod tests {
     fn the_unique_reference_is_preferred_for_a_lookup() {
         let both = [("transactionKey", "k"), ("merchantReference", "m"), ("uniqueMerchantReference", "order 7")];
         let wanted = "pg call --profile shop transaction/lookup 'uniqueMerchantReference=order 7'";
-        assert_eq!(lookup(&both, " --profile shop"), (wanted.to_owned(), false));
-        assert_eq!(Lookup::of(&Parameters::new(), ""), None);
+        assert_eq!(lookup("transaction/refund", &both, " --profile shop"), (wanted.to_owned(), false));
+        assert_eq!(of("transaction/refund", &both, "").unwrap().note, "");
+        assert_eq!(of("transaction/refund", &[], ""), None);
     }
 
     #[test]
     fn a_lookup_that_may_show_only_the_original_says_so() {
-        let refund = lookup(&[("transactionKey", "k"), ("transactionValue", "100")], "");
+        let refund = lookup("transaction/refund", &[("transactionKey", "k"), ("transactionValue", "100")], "");
         assert_eq!(refund, ("pg call transaction/lookup transactionKey=k".to_owned(), true));
-        let v5 = lookup(&[("prev_trans_key", "12")], "");
+        let v5 = lookup("enterprise/refund", &[("prev_trans_key", "12")], "");
         assert_eq!(v5, ("pg call enterprise/transaction_lookup trans_key=12".to_owned(), true));
+    }
+
+    // spec: 3 §4.2
+    #[test]
+    fn a_lookup_that_never_shows_a_repeat_says_so() {
+        let repeat = of("enterprise/repeat", &[("prev_trans_key", "12")], "").unwrap();
+        assert!(
+            repeat.note.contains("never the repeat") && repeat.note.contains("ask the operator"),
+            "{}",
+            repeat.note
+        );
+    }
+
+    // spec: 2 §2.3
+    #[test]
+    fn a_lookup_by_a_reference_that_may_repeat_says_so() {
+        let found = of("transaction/auth", &[("merchantReference", "subscription")], "").unwrap();
+        assert_eq!(found.command, "pg call transaction/lookup merchantReference=subscription");
+        assert!(found.note.contains("an earlier one says nothing about this request"), "{}", found.note);
     }
 }

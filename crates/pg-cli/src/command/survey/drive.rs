@@ -14,7 +14,7 @@ use pg_survey::Survey;
 
 use crate::{
     command::{self, interrupt::Interrupted},
-    failure::Failure,
+    failure::{Exit, Failure},
     output,
     transport::RedactingTransport,
 };
@@ -29,15 +29,15 @@ pub(super) fn seed() -> u64 {
 }
 
 /// Drives the survey until it ends or is interrupted. After an interruption the result has the findings so far. The
-/// throttle is stored before each request and at the end.
+/// throttle is stored before each request and at the end; if that fails, the survey ends, and the failure comes with its findings.
 ///
 /// # Errors
-/// If the throttle cannot be stored, or an address is insecure.
+/// If the throttle cannot be stored, or an address is insecure, before anything was found.
 pub(super) fn drive(
     mut survey: Survey,
     transport: &RedactingTransport,
     throttle: Option<&DurableFile>,
-) -> Result<Survey, Failure> {
+) -> Result<(Survey, Option<Failure>), Failure> {
     let runtime = command::runtime()?;
     let (bar, clock) = (Bar::new(survey.progress().total), SystemClock::default());
     let done = runtime.block_on(async {
@@ -48,11 +48,18 @@ pub(super) fn drive(
         }
     });
     bar.end();
-    if done? {
-        survey.interrupt(clock.now());
-    }
-    store(&survey, throttle)?;
-    Ok(survey)
+    let done = match done {
+        Err(failure) if survey.progress().done == 0 => return Err(failure),
+        Ok(false) => Ok(()),
+        interrupted => {
+            survey.interrupt(clock.now());
+            interrupted.map(drop)
+        }
+    };
+    let failure = done.and_then(|()| store(&survey, throttle)).err();
+    // Its findings are reported, so this is no misuse.
+    let failure = failure.map(|failure| Failure::new(Exit::Unknown, failure.message()));
+    Ok((survey, failure))
 }
 
 fn store(survey: &Survey, throttle: Option<&DurableFile>) -> Result<(), Failure> {

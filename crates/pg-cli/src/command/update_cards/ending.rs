@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use indicatif::HumanCount;
 use pg_hyper::{
     DriveError, LimitError,
-    proto::machine::account_update::{BatchEnd, EndedBatch, Progress, Summary, UpdateEnd},
+    proto::machine::account_update::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd},
 };
 use pg_model::{Dialect, ResultCode};
 use serde::Serialize;
@@ -36,6 +36,7 @@ struct Report<'a> {
     refused: u64,
     doubtful: u64,
     failed: u64,
+    strangers: u64,
     results: &'a str,
     unfinished: Vec<Unfinished>,
 }
@@ -61,7 +62,7 @@ pub(super) fn is_complete(summary: &Summary) -> bool {
     summary.end == UpdateEnd::Complete
 }
 
-/// Reports the results.
+/// Reports the results. `trouble` is the last error, and what to do if sending was stopped.
 ///
 /// # Errors
 /// If the run did not finish.
@@ -69,7 +70,7 @@ pub(super) fn tell(
     summary: &Summary,
     input: &Input,
     results: &Results,
-    trouble: Option<&DriveError>,
+    trouble: (Option<&DriveError>, &str),
     dialect: &Dialect,
     json: bool,
 ) -> Result<Exit, Failure> {
@@ -106,7 +107,16 @@ pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure 
 /// Returns the failure of writing results. The input decides whether the run `can_go_on`.
 pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> Failure {
     let message = format!("cannot write {}: {error};", results.name());
-    let advice = if can_go_on { format!("nothing is lost: {}{GO_ON}", remedy(error)) } else { NO_GOING_ON.to_owned() };
+    let advice = if !can_go_on {
+        NO_GOING_ON.to_owned()
+    } else if results.on_standard_output() {
+        // A pipe takes rows that its reader may never read.
+        format!(
+            "rows that the reader did not take are lost: start over with --restart and --output FILE, or {GO_ON} after them"
+        )
+    } else {
+        format!("nothing is lost: {}{GO_ON}", remedy(error))
+    };
     Failure::new(Exit::Unknown, format!("{message} {advice}"))
 }
 
@@ -131,7 +141,7 @@ fn go_on(path: Option<&Path>) -> &'static str {
 }
 
 /// Returns the failure of a run that ended early.
-fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -> Failure {
+fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), path: Option<&Path>) -> Failure {
     let go_on = go_on(path);
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
     match &summary.end {
@@ -147,9 +157,7 @@ fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -
             let exit = match trouble {
                 Some(DriveError::Store(_)) => Exit::Unknown,
                 Some(DriveError::Limit(LimitError::Stopped(_))) => {
-                    let why =
-                        format!("{why}; correct the credentials, and let all send again with `pg intents resume`");
-                    return Failure::new(Exit::Refused, format!("{why}; then {go_on}"));
+                    return Failure::new(Exit::Refused, format!("{why}; {stop}; then {go_on}"));
                 }
                 _ => Exit::NotReachable,
             };
@@ -161,7 +169,7 @@ fn early(summary: &Summary, trouble: Option<&DriveError>, path: Option<&Path>) -
 }
 
 fn exit(progress: &Progress) -> Exit {
-    if progress.doubtful + progress.failed > 0 {
+    if progress.doubtful + progress.failed + progress.strangers > 0 {
         Exit::Unknown
     } else if progress.refused > 0 {
         Exit::Refused
@@ -212,7 +220,29 @@ fn advice(progress: &Progress) -> Vec<String> {
             counted(progress.failed, "key has", "keys have")
         ));
     }
+    if progress.strangers > 0 {
+        said.push(format!(
+            "{} left out, so new cards may be in no row: ask the operator, with the batch keys of the results",
+            counted(progress.strangers, "entry of the results is", "entries of the results are")
+        ));
+    }
     said
+}
+
+/// Returns a report of the entries of a result that were left out, or of additional copies of the batch.
+pub(super) fn strangers(batch: &BatchResult) -> Option<String> {
+    let name = format!("batch {} (batchKey {})", batch.number + 1, batch.batch_key.as_ref()?);
+    if batch.strangers > 0 {
+        let entries = counted(batch.strangers as u64, "entry of its result is", "entries of its result are");
+        return Some(format!("{name}: {entries} left out: the card key is not in the batch, or was answered before"));
+    }
+    let copies = u64::from(batch.submitted_again);
+    (copies > 0).then(|| {
+        format!(
+            "{name}: submitted again {}, so the service may have it more than once",
+            counted(copies, "time", "times")
+        )
+    })
 }
 
 /// The only documented reason (spec 1 §4.8). Duplicate keys were already removed.
@@ -303,6 +333,7 @@ impl<'a> Report<'a> {
             refused: progress.refused,
             doubtful: progress.doubtful,
             failed: progress.failed,
+            strangers: progress.strangers,
             results,
             unfinished,
         }

@@ -8,7 +8,6 @@ use std::sync::{
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_hyper::{Transport, TransportError};
-use tokio::sync::Notify;
 
 use crate::transport::RedactingTransport;
 
@@ -22,10 +21,8 @@ pub(super) struct Gate {
 #[derive(Default)]
 struct Shared {
     shut: AtomicBool,
-    under_way: AtomicUsize,
     /// Requests that were sent, or may have been.
     left: AtomicUsize,
-    landed: Notify,
 }
 
 impl Gate {
@@ -42,14 +39,6 @@ impl Gate {
     pub(super) fn left(&self) -> usize {
         self.shared.left.load(Ordering::SeqCst)
     }
-
-    /// Waits until no request is in flight. The driver passes the results to the machine meanwhile.
-    pub(super) async fn quiet(&self) {
-        let landed = self.shared.landed.notified();
-        if self.shared.under_way.load(Ordering::SeqCst) > 0 {
-            landed.await;
-        }
-    }
 }
 
 impl Transport for Gate {
@@ -57,24 +46,11 @@ impl Transport for Gate {
         if self.shared.shut.load(Ordering::SeqCst) {
             return Err(TransportError::not_sent("the run is ending"));
         }
-        self.shared.under_way.fetch_add(1, Ordering::SeqCst);
-        let _landing = Landing(&self.shared);
         self.shared.left.fetch_add(1, Ordering::SeqCst);
         let answer = self.transport.send(request).await;
         if matches!(answer, Err(TransportError::NotSent(_))) {
             self.shared.left.fetch_sub(1, Ordering::SeqCst);
         }
         answer
-    }
-}
-
-/// A request in flight, until it is dropped.
-struct Landing<'a>(&'a Shared);
-
-impl Drop for Landing<'_> {
-    fn drop(&mut self) {
-        if self.0.under_way.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.landed.notify_waiters();
-        }
     }
 }

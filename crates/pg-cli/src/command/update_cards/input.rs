@@ -298,6 +298,12 @@ impl Lines {
             return Ok(false);
         }
         self.number += 1;
+        if length as u64 == LONGEST_LINE && !self.buffer.ends_with(b"\n") && !self.reader.fill_buf()?.is_empty() {
+            let (line, longest) = (self.number, LONGEST_LINE >> 10);
+            return Err(io::Error::other(format!(
+                "line {line}: longer than {longest} KiB, which cannot be a card key"
+            )));
+        }
         self.bytes += length as u64;
         self.hash.update(&self.buffer);
         while self.buffer.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -368,8 +374,19 @@ mod tests {
 
     #[test]
     fn bad_files_are_refused_before_anything_is_sent() {
-        for text in [&b""[..], b"# nothing\n", b"a-1\na,b\n", b"a-1\n\xff\xfe\n", &[b'k'; 70 << 10]] {
+        for text in [&b""[..], b"# nothing\n", b"a-1\na,b\n", b"a-1\n\xff\xfe\n"] {
             assert!(scan(&file(text), "it").unwrap().is_err());
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_line_that_is_too_long_is_no_key() {
+        let comment = [b"#", &[b'x'; (64 << 10) - 1][..]].concat();
+        let error = scan(&file(&[b"a-1\n", &comment[..], b"bogus-key\n"].concat()), "it").unwrap_err();
+        assert_eq!(error.to_string(), "line 2: longer than 64 KiB, which cannot be a card key");
+        for end in [&b""[..], b"\nb-2"] {
+            let longest = [b"a-1\n", &comment[..comment.len() - usize::from(!end.is_empty())], end].concat();
+            assert_eq!(scan(&file(&longest), "it").unwrap().unwrap().keys, 1 + u64::from(!end.is_empty()));
         }
     }
 

@@ -1,6 +1,11 @@
 //! The run: drives the machine, writes its results, and stops on request.
 
-use std::{pin::pin, time::Duration};
+use std::{
+    future::poll_fn,
+    pin::pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use indicatif::HumanCount;
 use pg_hyper::{
@@ -96,7 +101,9 @@ pub(super) async fn run(
     match ended? {
         Some(summary) => {
             run.finish(&summary)?;
-            ending::tell(&summary, &input, &run.results, run.updating.error(), client.account().dialect(), json)
+            let stop = run.sharing.advice_after_stop();
+            let trouble = (run.updating.error(), &*stop);
+            ending::tell(&summary, &input, &run.results, trouble, client.account().dialect(), json)
         }
         None => {
             if run.is_new && run.gate.left() == 0 {
@@ -164,6 +171,9 @@ impl Run {
             Some(UpdateEvent::Result(batch)) => {
                 let written = self.results.take(&batch).map_err(|error| self.no_room(&error))?;
                 self.keeper.change(|state| state.written = written);
+                if let Some(told) = ending::strangers(&batch) {
+                    self.shown.say(&format!("pg: {told}"));
+                }
             }
             Some(UpdateEvent::Progress(progress)) => self.shown.set(&progress),
             Some(UpdateEvent::Ended(summary)) => return Ok(Some(summary)),
@@ -179,17 +189,27 @@ impl Run {
         self.shown.say("pg: stopping: waiting for the request in progress; interrupt again to stop at once");
         let mut again = pin!(Interrupted::listen()?.wait());
         self.gate.shut();
-        let gate = self.gate.clone();
         loop {
             let update = tokio::select! {
                 biased;
                 () = &mut again => return Ok(()),
-                update = self.updating.next() => update,
-                () = gate.quiet() => return Ok(()),
+                update = poll_fn(|context| self.poll_until_replied(context)) => update,
             };
+            let Some(update) = update else { return Ok(()) };
             if self.take(update.map_err(|error| unreadable_source(&error))?)?.is_some() {
                 return Ok(());
             }
+        }
+    }
+
+    /// Polls for the next update; returns `None` when the run waits for anything except a reply. A reply that the transport has
+    /// does not suffice: with a store, the machine gets it after the shared limits.
+    fn poll_until_replied(&mut self, context: &mut Context<'_>) -> Poll<Option<std::io::Result<Option<UpdateEvent>>>> {
+        let polled = pin!(self.updating.next()).poll(context);
+        match polled {
+            Poll::Ready(update) => Poll::Ready(Some(update)),
+            Poll::Pending if self.updating.awaits_reply() => Poll::Pending,
+            Poll::Pending => Poll::Ready(None),
         }
     }
 
@@ -216,8 +236,11 @@ impl Run {
         ending::no_room(&self.results, error, self.can_go_on)
     }
 
-    /// Reports doubtful batches when nothing else is pending.
+    /// Reports doubtful batches when nothing else is pending. Without callbacks to this program, the run does not wait for them.
     fn tell_doubt(&mut self) {
+        if !self.callbacks.come_here() {
+            return;
+        }
         let progress = self.updating.progress();
         let (hours, told) = self.doubt;
         let count = progress.doubtful_batches;

@@ -18,6 +18,8 @@ pub(super) struct Sharing {
     waits: mpsc::UnboundedReceiver<LimitWait>,
     /// The messages that were already printed.
     said: Vec<LimitWait>,
+    /// The account's name in the store.
+    account: String,
 }
 
 /// [`FleetLimits`] over any store.
@@ -40,7 +42,7 @@ impl<S: IntentStore> Shared for FleetLimits<S> {
 impl Sharing {
     /// Shares nothing.
     pub(super) fn none() -> Self {
-        Self { shared: None, waits: mpsc::unbounded_channel().1, said: Vec::new() }
+        Self { shared: None, waits: mpsc::unbounded_channel().1, said: Vec::new(), account: String::new() }
     }
 
     /// Shares the limits of this account over this store.
@@ -80,7 +82,8 @@ impl Sharing {
             return Err(Failure::new(Exit::Refused, format!("nothing was sent: {why}")));
         }
         warn_of_another_name(&*store, limits.account()).await.map_err(|error| unusable(&error))?;
-        Ok(Self { shared: Some(Box::new(limits)), waits, said: Vec::new() })
+        let account = limits.account().to_owned();
+        Ok(Self { shared: Some(Box::new(limits)), waits, said: Vec::new(), account })
     }
 
     pub(super) fn with<T: Transport + Clone>(&self, client: Client<T>) -> Client<T> {
@@ -108,6 +111,11 @@ impl Sharing {
         }
     }
 
+    /// Returns what to do after sending was stopped.
+    pub(super) fn advice_after_stop(&self) -> String {
+        resuming(&self.account)
+    }
+
     /// Returns the unused share of the limits.
     pub(super) async fn close(&self) {
         if let Some(shared) = &self.shared {
@@ -118,9 +126,12 @@ impl Sharing {
 
 /// Returns what to do about a stop.
 fn stopped(account: &str, reason: &str) -> String {
+    format!("sending was stopped for all processes of the account: {reason}; {}", resuming(account))
+}
+
+fn resuming(account: &str) -> String {
     format!(
-        "sending was stopped for all processes of the account: {reason}; correct the credentials, then let all send again with \
-         `pg intents --store STORE --account {} resume`",
+        "correct the credentials, then let all send again with `pg intents --store STORE --account {} resume`",
         shell::word(account)
     )
 }

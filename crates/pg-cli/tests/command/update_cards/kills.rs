@@ -65,6 +65,8 @@ fn killed_before_a_request_arrives_it_names_what_is_in_doubt() {
         }
         let (first, last) = (2 * at - 1, 2 * at);
         let doubtful = [&cards.keys[first - 1], &cards.keys[last - 1]];
+        // Nothing waits for a callback that goes elsewhere.
+        assert!(!again.err.contains("waiting for"), "{}", again.err);
         again
             .ends(4)
             .says(&format!(
@@ -146,9 +148,21 @@ fn results_that_were_written_and_not_yet_known_are_not_there_twice() {
 #[test]
 #[cfg(unix)]
 fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
+    interrupted_before_the_reply(|_| String::new());
+}
+
+/// With a store, the machine gets the reply after the shared limits.
+#[test]
+#[cfg(unix)]
+fn an_interruption_of_a_run_over_a_store_leaves_no_doubt_either() {
+    interrupted_before_the_reply(|cards| format!("--store {}", cards.store()));
+}
+
+#[cfg(unix)]
+fn interrupted_before_the_reply(flags: fn(&Cards) -> String) {
     let cards = Cards::new(CARDS);
     let mut relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 2, Stop::BeforeReply);
-    let mut child = cards.update("").env("PG_BASE_URL", &relay.base).start();
+    let mut child = cards.update(&flags(&cards)).env("PG_BASE_URL", &relay.base).start();
     relay.stopped();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let mut said = until_it_says(&mut child, "stopping: waiting for the request in progress");

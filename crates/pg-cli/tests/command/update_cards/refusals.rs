@@ -71,6 +71,25 @@ fn results_go_to_no_other_file_of_the_run() {
     }
     assert_eq!(fs::read_to_string(cards.file()).unwrap(), before);
     assert!(!cards.beside(".pg-state").exists() && cards.shop.submitted().is_empty());
+    // The payments of a fleet.
+    let store = cards.store();
+    let payments = fs::read(&store).unwrap();
+    for part in ["", "-wal"] {
+        for restart in ["", "--restart"] {
+            let flags = format!("--store {store} --output {store}{part} {restart}");
+            cards.update(&flags).run().ends(2).says("is the store of intents, or a part of it; choose another file");
+        }
+    }
+    assert!(fs::read(&store).unwrap() == payments);
+    fs::rename(&store, cards.beside(".pg-state")).unwrap();
+    let flags = format!("--store {} --restart", cards.beside(".pg-state").display());
+    cards.update(&flags).run().ends(2).says("is the state file of this run; choose another store");
+    assert!(fs::read(cards.beside(".pg-state")).unwrap() == payments);
+    let dialect = cards.beside(".dialect.toml");
+    fs::write(&dialect, "name = \"own\"").unwrap();
+    let flags = format!("--dialect {0} --output {0} --restart", dialect.display());
+    cards.update(&flags).run().ends(2).says("is the file of --dialect; choose another file");
+    assert_eq!(fs::read_to_string(&dialect).unwrap(), "name = \"own\"");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::{
 
 /// Where it stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// The sandbox has not seen the request, and never will.
     BeforeRequest,
     /// The sandbox has answered it.
@@ -20,15 +20,24 @@ pub(super) enum Stop {
 }
 
 /// The proxy.
-pub(super) struct Relay {
-    pub(super) base: String,
+pub(crate) struct Relay {
+    pub(crate) base: String,
     stopped: Receiver<()>,
     go_on: Option<Sender<()>>,
 }
 
 impl Relay {
     /// Forwards requests, and stops at the request with this number, counted from 1.
-    pub(super) fn stopping(sandbox: &str, at: usize, stop: Stop) -> Self {
+    pub(crate) fn stopping(sandbox: &str, at: usize, stop: Stop) -> Self {
+        Self::new(sandbox, (at, stop), |body| body)
+    }
+
+    /// Forwards requests, and changes the bodies of replies to others of the same length.
+    pub(crate) fn changing(sandbox: &str, change: fn(String) -> String) -> Self {
+        Self::new(sandbox, (usize::MAX, Stop::BeforeReply), change)
+    }
+
+    fn new(sandbox: &str, stop: (usize, Stop), change: fn(String) -> String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let target = sandbox.trim_start_matches("http://").to_owned();
@@ -39,19 +48,19 @@ impl Relay {
             // A client has one connection at a time, so one after the other is served.
             for stream in listener.incoming() {
                 // A client that was killed leaves a broken connection.
-                drop(relay(stream.unwrap(), &target, &count, (at, stop), &tell, &told));
+                drop(relay(stream.unwrap(), &target, &count, (stop, change), &tell, &told));
             }
         });
         Self { base, stopped, go_on: Some(go_on) }
     }
 
     /// Waits until it stops.
-    pub(super) fn stopped(&self) {
+    pub(crate) fn stopped(&self) {
         self.stopped.recv().unwrap();
     }
 
     /// Lets it continue; only a reply can still be delivered.
-    pub(super) fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         self.go_on.take().unwrap().send(()).unwrap();
     }
 }
@@ -60,7 +69,7 @@ fn relay(
     client: TcpStream,
     target: &str,
     count: &AtomicUsize,
-    (at, stop): (usize, Stop),
+    ((at, stop), change): ((usize, Stop), fn(String) -> String),
     tell: &Sender<()>,
     told: &Receiver<()>,
 ) -> io::Result<()> {
@@ -74,7 +83,10 @@ fn relay(
             return told.recv().map_err(io::Error::other);
         }
         server.get_mut().write_all(&request)?;
-        let reply = message(&mut server)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let mut reply = message(&mut server)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let head = reply.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+        let body = String::from_utf8(reply.split_off(head)).unwrap();
+        reply.extend(change(body).bytes());
         if is_the_one {
             tell.send(()).unwrap();
             told.recv().map_err(io::Error::other)?;

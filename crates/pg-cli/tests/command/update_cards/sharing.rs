@@ -22,7 +22,7 @@ const STOPPED: &str = "sending was stopped for all processes of the account: the
 
 impl Cards {
     /// A new store of intents.
-    fn store(&self) -> String {
+    pub(super) fn store(&self) -> String {
         let store = self.folder.path().join("intents.sqlite").display().to_string();
         pg(["intents", "--store", &store, "migrate"]).run().ends(0);
         store
@@ -170,6 +170,7 @@ fn stop_until_resumed(cards: &Cards, store: &str) {
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
     assert!(rest.contains(STOPPED) && rest.contains("run the same command again to resume"), "{rest}");
+    assert!(rest.contains(&how), "{rest}");
     assert_eq!(cards.requests(), requests);
 
     let resume = |account: &str| pg(["intents", "--store", store, "--account", account, "resume"]).run();

@@ -93,6 +93,14 @@ impl Batch {
         }
     }
 
+    /// Returns the service's key of the batch, if it is known.
+    pub(super) fn key(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Submitted { key, .. } | Phase::Ended { key: Some(key), .. } => Some(key),
+            _ => None,
+        }
+    }
+
     /// Shortens times that would be longer because the clock was set back.
     pub(super) fn mind_the_clock(&mut self, now: Moment, longest_pause: Duration) {
         if let Phase::Doubtful { since } | Phase::Submitted { since, .. } = &mut self.phase {

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refused;
 
-/// Progress of an account update. All fields count card keys, except `open_batches`, `doubtful_batches` and
-/// `misdated_answers`. A key
-/// counts as finished once the owner has taken the result of its batch.
+/// Progress of an account update. All fields count card keys, except `open_batches`, `doubtful_batches`,
+/// `misdated_answers` and `strangers`. A key counts as finished once the owner has taken the result of its batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -42,6 +41,9 @@ pub struct Progress {
     /// unreadable, or more than an hour before the submission by this machine's clock.
     #[serde(default)]
     pub misdated_answers: usize,
+    /// Entries of results that were left out, see [`BatchResult::strangers`].
+    #[serde(default)]
+    pub strangers: u64,
     /// Whether the source was read to its end.
     pub source_ended: bool,
 }

@@ -1,11 +1,12 @@
 //! Submits batches (spec 1 §4.8).
 
 use bytes::Bytes;
-use pg_model::{BatchRequested, ErrorCode, RequestAccountUpdater, ResultCode};
+use pg_model::{BatchKey, BatchRequested, ErrorCode, RequestAccountUpdater, ResultCode};
 
 use super::{
     AccountUpdate, Flight,
     batch::{Batch, Phase},
+    key_set::print_of,
     report::{BatchEnd, UpdateEnd},
 };
 use crate::{
@@ -40,11 +41,12 @@ impl AccountUpdate {
     /// Handles the result of a submission.
     pub(super) fn submitted(&mut self, number: u64, heard: ExchangeResult<BatchRequested>, now: Moment, random: u64) {
         let first_poll = now.after(self.plan.first_poll);
+        let is_taken = matches!(&heard, ExchangeResult::Answer(answer) if self.is_taken(&answer.batch_key));
         let Some(batch) = self.batch(number) else { return };
         let Phase::Sending { since } = batch.phase else { return };
         match heard {
             ExchangeResult::Answer(answer) => {
-                accept(batch, &answer, since, now);
+                accept(batch, &answer, is_taken, since, now);
                 batch.polls.next = first_poll;
                 if batch.submitted().is_some() {
                     self.count_submitted(number);
@@ -74,6 +76,12 @@ impl AccountUpdate {
         }
     }
 
+    /// Whether another batch has this key: then the reply answers another request.
+    fn is_taken(&self, key: &BatchKey) -> bool {
+        let is_of = |batch: &Batch| batch.key() == Some(key.as_str());
+        self.state.open.iter().any(is_of) || self.over.contains(print_of(key.as_str()))
+    }
+
     pub(super) fn count_submitted(&mut self, number: u64) {
         let length = self.batch(number).map_or(0, |batch| batch.length as u64);
         self.state.counts.submitted += length;
@@ -84,11 +92,11 @@ fn refused_as(refused: &Refused) -> BatchEnd {
     BatchEnd::Refused { code: refused.code().to_string(), message: pg_model::mask::text(&refused.error.error_message) }
 }
 
-fn accept(batch: &mut Batch, answer: &BatchRequested, since: Moment, now: Moment) {
+fn accept(batch: &mut Batch, answer: &BatchRequested, is_taken: bool, since: Moment, now: Moment) {
     if answer.result == ResultCode::ERROR {
         batch.end_as(BatchEnd::Refused { code: ResultCode::ERROR.to_string(), message: String::new() });
-    } else if answer.batch_key.is_empty() {
-        // The service seems to have accepted the batch, but it cannot be retrieved.
+    } else if answer.batch_key.is_empty() || is_taken {
+        // The service may have accepted the batch, but under an unknown key.
         (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
     } else {
         batch.phase = Phase::Submitted { key: answer.batch_key.to_string(), since: now };

@@ -44,6 +44,28 @@ fn without_a_callback_address_no_callback_is_waited_for() {
     assert!(world.now < NOON.after(Duration::from_secs(3600)));
 }
 
+/// A proxy gives the reply to the first submission again.
+#[test]
+fn a_batch_that_is_accepted_under_the_key_of_another_one_is_doubtful() {
+    let accepted =
+        "<serviceResponse><result>OK</result><batchKey>00000000000000000000000000000001</batchKey></serviceResponse>";
+    for outstanding in [1, 2] {
+        // With one batch at a time, the first one has ended and its result was taken: retrieval is request 1.
+        let at = if outstanding == 1 { 2 } else { 1 };
+        let plan = UpdatePlan::new(UPDATER_KEY).batch_size(2).outstanding(outstanding);
+        let mut world = World::new(plan, &["a", "b", "c", "d"]).with([(at, Fault::Garble(200, accepted))]);
+        let summary = world.run();
+        assert_eq!(world.submissions(), ["a,b", "c,d"], "{outstanding}");
+        assert_eq!((summary.progress.finished, summary.progress.doubtful), (2, 2), "{outstanding}");
+        let result = &world.results[&1];
+        assert_eq!(
+            (&result.how, &result.batch_key, result.strangers),
+            (&BatchEnd::Doubtful, &None, 0),
+            "{outstanding}"
+        );
+    }
+}
+
 #[test]
 fn a_hint_that_holds_exactly_its_keys_settles_a_doubtful_batch() {
     let (mut world, _) = in_doubt(plan(), Fault::LoseReply);

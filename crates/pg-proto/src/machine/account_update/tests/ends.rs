@@ -150,7 +150,8 @@ fn answers_are_sorted_into_ours_and_others() {
     let keys = ["a", "z", "a"].map(str::to_owned);
     world.instead.insert(1, Fault::Garble(200, finished(&key_of(1), NOON, &keys).leak()));
     let summary = world.run();
-    assert_eq!((summary.progress.finished, summary.progress.unanswered), (1, 1));
+    let progress = summary.progress;
+    assert_eq!((progress.finished, progress.unanswered, progress.strangers), (1, 1, 2));
     let result = &world.results[&0];
     assert_eq!((result.strangers, &result.unanswered[..]), (2, &[CardKey::from("b")][..]));
 }
