@@ -89,9 +89,9 @@ mod tests {
         fn is_on_disk(&self, _: u64) {}
     }
 
-    /// A system reports a lost write once, to whoever asks first. Nobody else may take the next success for theirs.
+    /// A system reports a lost write once, to the first thread that asks. The next thread may not take success for an answer.
     #[test]
-    fn after_an_error_of_the_disk_nobody_asks_again_and_everybody_gets_it() {
+    fn after_an_error_the_disk_is_not_asked_again_and_every_thread_gets_the_error() {
         let (_reader, pipe) = std::io::pipe().unwrap();
         let asked = Arc::<Asked>::default();
         let one = Syncer::of(Arc::<Asked>::clone(&asked), File::from(OwnedFd::from(pipe)));

@@ -33,14 +33,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = PathBuf::from(arguments.next().ok_or("which file?")?);
     let step_by_step = arguments.next().is_some_and(|argument| argument == "--step");
 
+    // After an unknown outcome the payment is looked up, and never sent: without it, the machine cannot.
+    let unknown = file.with_extension("unknown");
+    let payment = if unknown.try_exists()? { None } else { Some(shop::payment()) };
     let charge = match fs::read_to_string(&file) {
-        Ok(text) => Charge::resume(&SavedState::from_text(text), shop::account()?, Some(shop::payment()))?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => shop::charge()?,
+        Ok(text) => Charge::resume(&SavedState::from_text(text), shop::account()?, payment)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && payment.is_some() => shop::charge()?,
         Err(error) => return Err(error.into()),
     };
     let charged = drive(charge, &file, |done| pause(done, step_by_step))?;
     shop::report(&charged);
-    // The outcome is on record with the order now; only then may the file be deleted.
+    if let ChargeOutcome::Unknown { .. } = charged {
+        // The next start looks it up again.
+        store(&unknown, "")?;
+        return Ok(());
+    }
+    // Final: record it with the order, and only then delete the files.
+    if unknown.try_exists()? {
+        fs::remove_file(&unknown)?;
+    }
     fs::remove_file(&file)?;
     Ok(())
 }
@@ -51,14 +62,20 @@ fn drive<M>(mut charge: Charge<M>, file: &Path, mut step: impl FnMut(&str)) -> R
 where
     Charge<M>: Machine<Input = pg_proto::machine::Never, Demand = pg_proto::machine::Never, Outcome = ChargeOutcome>,
 {
-    let agent: Agent =
-        Agent::config_builder().max_redirects(0).http_status_as_error(false).timeout_global(PATIENCE).build().into();
+    let agent: Agent = Agent::config_builder()
+        .max_redirects(0)
+        .max_idle_connections(0)
+        .proxy(None)
+        .http_status_as_error(false)
+        .timeout_global(PATIENCE)
+        .build()
+        .into();
     let mut event = Event::Begin;
     loop {
         event = match charge.step(event, now(), random()) {
             Action::Send(request) => {
                 step("decided to send");
-                store(file, &charge.save())?;
+                store(file, charge.save().text())?;
                 step("stored");
                 let path = request.uri().path().to_owned();
                 let reply = send(&agent, request);
@@ -82,10 +99,10 @@ where
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
 
 /// Stores durably and atomically: syncs a new file, then renames it.
-fn store(file: &Path, saved: &SavedState) -> io::Result<()> {
+fn store(file: &Path, text: &str) -> io::Result<()> {
     let beside = file.with_extension("new");
     let mut new = File::create(&beside)?;
-    new.write_all(saved.text().as_bytes())?;
+    new.write_all(text.as_bytes())?;
     new.sync_all()?;
     fs::rename(&beside, file)?;
     // The rename is durable after the folder is synced.
@@ -98,7 +115,7 @@ fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failu
     let (head, body) = request.into_parts();
     let reply = agent.run(Request::from_parts(head, &body[..])).map_err(maybe_sent)?;
     let (head, mut body) = reply.into_parts();
-    let body = body.read_to_vec().map_err(maybe_sent)?;
+    let body = body.with_config().limit(1 << 20).read_to_vec().map_err(maybe_sent)?;
     Ok(Response::from_parts(head, body.into()))
 }
 

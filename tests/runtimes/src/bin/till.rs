@@ -59,6 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .http_status_as_error(false)
         .max_redirects(0)
         .max_idle_connections(0)
+        .proxy(None)
         .build()
         .into();
     let mut event = Event::Begin;

@@ -36,7 +36,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).without_time().with_ansi(false).init();
     let https = HttpsConnectorBuilder::new().with_tls_config(tls::config()?).https_or_http().enable_http1().build();
     // By default, this pool resends a request over a new connection if an idle one turns out to be closed.
-    let pool = Pool::builder(TokioExecutor::new()).retry_canceled_requests(false).build(https);
+    let pool = Pool::builder(TokioExecutor::new())
+        .retry_canceled_requests(false)
+        // A second reply on a connection that is used again would be taken for the next one.
+        .pool_max_idle_per_host(0)
+        .build(https);
 
     let stack = ServiceBuilder::new()
         .layer(layer_fn(Traced))

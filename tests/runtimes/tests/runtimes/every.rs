@@ -63,6 +63,27 @@ async fn a_refused_connection_means_not_sent() {
     }
 }
 
+/// A service on this machine may be reached over plain HTTP, and then a proxy would read the card.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_proxy_of_the_environment_is_used() {
+    let place = Place::new().await;
+    // Nothing listens there: a program that used it could not pay.
+    let nobody = TcpSocket::new_v4().unwrap();
+    nobody.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let proxy = format!("http://{}", nobody.local_addr().unwrap());
+    let others = [("kept_in_a_file", env!("CARGO_BIN_EXE_kept_in_a_file")), ("till", env!("CARGO_BIN_EXE_till"))];
+    for (name, program) in PROGRAMS.into_iter().chain(others) {
+        let mut command = place.program(program, &place.address(), name);
+        for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+            command.env(variable, &proxy);
+        }
+        command.arg(if name == "till" { name } else { "order.json" }).current_dir(place.folder.path());
+        let (out, err) = printed(command.output().await.unwrap());
+        let [paid] = &place.ledger(name).await[..] else { panic!("{name}: not one payment, {out}{err}") };
+        assert!(out.ends_with(&format!("paid: {}\n", paid.transaction_key)), "{name}: {out}{err}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_request_or_reply_is_maybe_sent_and_ends_as_one_payment() {
     let place = Place::new().await;

@@ -91,6 +91,23 @@ async fn when_both_payments_lose_their_replies() {
     killed_after_each_step(&["drop-request", "drop-reply"]).await;
 }
 
+/// Without its state, the next start would send the payment without a lookup.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_payment_is_looked_up_at_the_next_starts_and_never_sent_again() {
+    let place = Place::new().await;
+    place.fault("drop-request").await;
+    place.no_lookups().await;
+    let run = async || printed(program(&place, "order-7").output().await.unwrap());
+    let (out, err) = run().await;
+    assert!(out.contains("\nunknown: ") && out.contains("/auth/xml"), "{out}{err}");
+    place.no_more_faults().await;
+    for _ in 0..2 {
+        let (out, err) = run().await;
+        assert!(out.contains("\nunknown: ") && !out.contains("/auth/xml"), "{out}{err}");
+    }
+    assert!(place.ledger("order-7").await.is_empty());
+}
+
 /// Kills the program between two steps: the service has paid, and the reply has not arrived.
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_reply_is_on_its_way() {

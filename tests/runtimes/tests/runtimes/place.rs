@@ -82,6 +82,12 @@ impl Place {
         self.control(http::Method::POST, fault).await;
     }
 
+    /// Loses the replies to all lookups.
+    pub(crate) async fn no_lookups(&self) {
+        let fault = r#"{"method": "transaction/lookup", "kind": "drop-reply", "times": 1000}"#;
+        self.control(http::Method::POST, fault.to_owned()).await;
+    }
+
     pub(crate) async fn no_more_faults(&self) {
         self.control(http::Method::DELETE, String::new()).await;
     }
