@@ -4,8 +4,11 @@ use bytes::Bytes;
 use http::Response;
 use pg_model::CardKey;
 use pg_proto::machine::{
-    Action, Event, Failure, Machine, Moment, account_update::UpdateInput, charge::ChargeBounds,
-    checkout::CheckoutInput, three_d_secure::ThreeDSecureInput,
+    Action, Event, Failure, Machine, Moment,
+    account_update::UpdateInput,
+    charge::ChargeBounds,
+    checkout::CheckoutInput,
+    three_d_secure::{ThreeDSecureInput, ThreeDSecurePlan},
 };
 
 use crate::{
@@ -29,23 +32,31 @@ pub fn saved(input: &[u8]) {
 /// Sends a machine any events and stops it at any step. Its own states can be resumed, and no resumed state pays again.
 pub fn machines(input: &[u8]) {
     let mut dice = Dice::new(input);
+    // A payment that the service has certainly refused or not received may be sent again.
+    let most = 2 * ChargeBounds::default().attempts;
     match dice.below(5) {
-        0 => live(&mut dice, kinds::new_charge(), kinds::charge, |_| None),
-        1 => live(&mut dice, kinds::new_three_d_secure(), kinds::three_d_secure, |dice| {
-            use ThreeDSecureInput::{Closed, Proceed, Returned, Stop};
-            Some(dice.one_of(&[Returned, Closed, Proceed, Stop]))
-        }),
-        2 => live(&mut dice, kinds::new_checkout(), kinds::checkout, |dice| {
+        0 => live(&mut dice, kinds::new_charge(), kinds::charge, most, |_| None),
+        1 => live(
+            &mut dice,
+            kinds::new_three_d_secure(),
+            kinds::three_d_secure,
+            2 * ThreeDSecurePlan::default().attempts,
+            |dice| {
+                use ThreeDSecureInput::{Closed, Proceed, Returned, Stop};
+                Some(dice.one_of(&[Returned, Closed, Proceed, Stop]))
+            },
+        ),
+        2 => live(&mut dice, kinds::new_checkout(), kinds::checkout, most, |dice| {
             Some(if dice.flag() { CheckoutInput::Cancel } else { CheckoutInput::Reported(dice.text(8)) })
         }),
-        3 => live(&mut dice, kinds::new_update(), kinds::update, |dice| {
+        3 => live(&mut dice, kinds::new_update(), kinds::update, most, |dice| {
             let keys = |dice: &mut Dice<'_>| (0..dice.below(4)).map(|_| CardKey::from(dice.text(3))).collect();
             Some(match dice.below(3) {
                 0 => UpdateInput::Taken(dice.below(4) as u64),
                 _ => UpdateInput::Keys { from: dice.below(6) as u64, keys: keys(dice) },
             })
         }),
-        _ => live(&mut dice, kinds::new_retry(), kinds::retry, |_| None),
+        _ => live(&mut dice, kinds::new_retry(), kinds::retry, most, |_| None),
     }
 }
 
@@ -53,6 +64,7 @@ fn live<M: Machine>(
     dice: &mut Dice<'_>,
     mut machine: M,
     resume: fn(&str) -> Option<M>,
+    most: u32,
     input: fn(&mut Dice<'_>) -> Option<M::Input>,
 ) {
     let (mut now, mut event) = (Moment::from_millis(1_700_000_000_000), Event::Begin);
@@ -71,7 +83,7 @@ fn live<M: Machine>(
                 let pays = pays(request.uri().path());
                 assert!(!(pays && charged), "a payment after an approved one: {}", request.uri());
                 payments += u32::from(pays);
-                assert!(payments <= ChargeBounds::default().attempts.max(1) * 2, "{payments} payments were sent");
+                assert!(payments <= most, "{payments} payments were sent");
                 answer(dice)
             }
             Action::WaitUntil(until) => {

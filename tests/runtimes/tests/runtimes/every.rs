@@ -68,9 +68,9 @@ async fn a_refused_connection_means_not_sent() {
 async fn no_proxy_of_the_environment_is_used() {
     let place = Place::new().await;
     // Nothing listens there: a program that used it could not pay.
-    let nobody = TcpSocket::new_v4().unwrap();
-    nobody.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let proxy = format!("http://{}", nobody.local_addr().unwrap());
+    let closed = TcpSocket::new_v4().unwrap();
+    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let proxy = format!("http://{}", closed.local_addr().unwrap());
     let others = [("kept_in_a_file", env!("CARGO_BIN_EXE_kept_in_a_file")), ("till", env!("CARGO_BIN_EXE_till"))];
     for (name, program) in PROGRAMS.into_iter().chain(others) {
         let mut command = place.program(program, &place.address(), name);
