@@ -31,6 +31,9 @@ use crate::{
     store::Store,
 };
 
+/// How long a request or its reply waits for the throttle to be saved.
+const LONGEST_SAVE: Duration = Duration::from_secs(5);
+
 /// When to try again a call that the shared limit has delayed for too long.
 const SOON: Duration = Duration::from_secs(1);
 
@@ -261,9 +264,13 @@ impl RequestScheduler {
 
     /// Saves the throttle, if there is a store: before each request and after each reply, so that the state is exact.
     /// Also before each wait: if the clock was corrected, the next process must not start the same wait again.
+    ///
+    /// A save that takes too long stays pending, and the next one continues it.
     pub(crate) async fn keep(&self) {
-        if let Some(keeper) = &self.keeper {
-            keeper.keep(|| self.lock().save()).await;
+        let Some(keeper) = &self.keeper else { return };
+        let latest = self.now().after(LONGEST_SAVE);
+        if or_else_at(keeper.keep(|| self.lock().save()), self.sleep_until(latest)).await.is_none() {
+            tracing::warn!(target: "pg.drive", "the throttle was not saved within {} s", LONGEST_SAVE.as_secs());
         }
     }
 

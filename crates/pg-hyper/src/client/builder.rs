@@ -139,8 +139,9 @@ impl<T: Transport> ClientBuilder<T> {
     /// [`resume_throttle`](Self::resume_throttle), it makes one failed request.
     ///
     /// A later state replaces earlier states, and one state is saved at a time. It contains no credentials, only 16
-    /// bits of a salted hash of them; see [`AccountThrottle`]. If saving fails, an event of the target `pg.drive`
-    /// reports it, and requests are still sent.
+    /// bits of a salted hash of them; see [`AccountThrottle`]. If saving fails, panics or takes longer than 5 seconds, an
+    /// event of the target `pg.drive` reports it, and requests are still sent. A save that takes longer continues: the
+    /// next state is saved after it.
     ///
     /// Each process needs its own state.
     pub fn store_throttle<F, Stored, E>(mut self, store: F) -> Self

@@ -1,5 +1,11 @@
 //! Saves the throttle, so that a restart remembers what the service has refused.
 
+use std::{
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    task::Poll,
+};
+
 use pg_proto::machine::SavedState;
 use tokio::sync::Mutex;
 
@@ -30,10 +36,21 @@ impl Keeper {
         kept.finish().await;
         let saved = throttle();
         if kept.last.as_ref() != Some(&saved) {
-            kept.under_way = Some((self.store.put(saved.clone()), saved));
+            kept.under_way = Some((Box::pin(put(self.store.clone(), saved.clone())), saved));
             kept.finish().await;
         }
     }
+}
+
+/// Saves a state. A panic of the store is a failed save: it must reach neither the request that is about to be sent nor
+/// the reply that has arrived.
+async fn put(store: Store, saved: SavedState) -> Result<(), StoreError> {
+    let mut storing = None;
+    poll_fn(move |context| {
+        let poll = || storing.get_or_insert_with(|| store.put(saved.clone())).as_mut().poll(context);
+        catch_unwind(AssertUnwindSafe(poll)).unwrap_or_else(|_| Poll::Ready(Err("the store panicked".into())))
+    })
+    .await
 }
 
 impl Kept {

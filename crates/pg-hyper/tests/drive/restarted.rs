@@ -179,6 +179,50 @@ async fn a_lookup_is_sent_although_the_throttle_cannot_be_stored() {
     assert_eq!(service.seen.load(Ordering::SeqCst), 1);
 }
 
+/// How the first save of a throttle goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Trouble {
+    PanicsAtOnce,
+    Panics,
+    NeverEnds,
+}
+
+// A payment whose reply is lost this way would be a payment whose outcome is unknown.
+#[tokio::test(start_paused = true)]
+async fn a_store_of_the_throttle_that_panics_or_hangs_costs_neither_a_reply_nor_the_next_request() {
+    for trouble in [Trouble::PanicsAtOnce, Trouble::Panics, Trouble::NeverEnds] {
+        // The first save is before the first request, the second one after its reply.
+        for first in [0, 1] {
+            let (saves, stored, service) = (Arc::new(AtomicUsize::new(0)), Disk::default(), Service::default());
+            let disk = stored.clone();
+            let client = Disk::default().resumed(&service, RIGHT).store_throttle(move |saved| {
+                let is_troubled = saves.fetch_add(1, Ordering::SeqCst) == first;
+                assert!(!is_troubled || trouble != Trouble::PanicsAtOnce, "a defect of the store");
+                let disk = disk.clone();
+                async move {
+                    assert!(!is_troubled || trouble != Trouble::Panics, "a defect of the store");
+                    if is_troubled {
+                        std::future::pending::<()>().await;
+                    }
+                    *disk.throttle.lock().unwrap() = Some(saved);
+                    Ok::<_, Infallible>(())
+                }
+            });
+            let client = client.build();
+            let start = now();
+            for sent in 1..=3 {
+                let found = client.call(&TokenLookup::new().card_key("a")).await;
+                assert!(found.is_ok(), "{trouble:?} {first} {sent}: {found:?}");
+            }
+            assert!(matches!(lookup(&client).await, RetryOutcome::Answered(_)), "{trouble:?} {first}");
+            assert_eq!(service.seen.load(Ordering::SeqCst), 4);
+            // A request waits at most twice for its saves.
+            assert!((now() - start).as_secs() <= 4 * 2 * 5, "{trouble:?} {first}: {:?}", now() - start);
+            assert_eq!(stored.last().is_some(), first == 1 || trouble != Trouble::NeverEnds, "{trouble:?} {first}");
+        }
+    }
+}
+
 /// Two concurrent writes of one file could leave either, or a mixture.
 #[tokio::test(start_paused = true)]
 async fn one_state_is_stored_at_a_time_even_if_waits_are_dropped() {
