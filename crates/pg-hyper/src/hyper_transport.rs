@@ -22,7 +22,8 @@ const IDLE_CONNECTIONS: usize = 32;
 /// Shorter than the usual idle time of servers, so that few requests use a connection that is being closed.
 const IDLE_TIME: Duration = Duration::from_secs(15);
 
-/// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. It needs a tokio runtime. Clones share the pool.
+/// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. It needs a tokio runtime. Clones share the pool, also in
+/// other runtimes: a connection is used again only in the runtime that opened it.
 ///
 /// It uses an idle connection only if nothing was received on it since its last reply. A second reply that arrives
 /// after the next request was written cannot be distinguished from the reply to that request. Behind a proxy that may

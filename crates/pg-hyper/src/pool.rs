@@ -9,11 +9,16 @@ use http::{
     Uri,
     uri::{Authority, Scheme},
 };
-use tokio::{task::JoinHandle, time::Instant};
+use tokio::{
+    runtime::{Handle, Id},
+    task::JoinHandle,
+    time::Instant,
+};
 
 use crate::connection::Connection;
 
-/// Idle connections by destination, the most recently used one on top.
+/// Idle connections by destination, the most recently used one on top. Each belongs to the runtime that opened it, which
+/// alone watches its socket and its timer.
 pub(crate) struct Pool {
     places: Mutex<Places>,
     /// Maximum number of idle connections per destination.
@@ -37,6 +42,7 @@ struct Place {
 
 struct Idle {
     connection: Connection,
+    runtime: Id,
     since: Instant,
 }
 
@@ -45,29 +51,36 @@ impl Pool {
         Self { places: Mutex::default(), limit, idle_time }
     }
 
-    /// Returns a connection that was open when it was last checked.
+    /// Returns a connection of the current runtime that was open when it was last checked. If the other runtime is not
+    /// running at present, a request on its connection would wait for ever, without a deadline.
     pub(crate) fn take(&self, uri: &Uri, now: Instant) -> Option<Connection> {
+        let here = Handle::try_current().ok()?.id();
         let mut places = self.lock();
         let place = places.all.iter_mut().find(|place| place.leads_to(uri))?;
-        let idle = place.idle.pop()?;
+        let at = place.idle.iter().rposition(|idle| idle.runtime == here)?;
+        let idle = place.idle.remove(at);
         if now.duration_since(idle.since) < self.idle_time {
             return Some(idle.connection);
         }
         // The connections below have been idle even longer.
-        place.idle.clear();
+        place.idle.drain(..at);
         None
     }
 
-    /// Keeps a connection for the next request.
+    /// Keeps a connection of the current runtime for the next request.
     pub(crate) fn put(self: &Arc<Self>, uri: &Uri, connection: Connection) {
-        let idle = Idle { connection, since: now() };
+        let idle = Idle { connection, runtime: Handle::current().id(), since: now() };
         let mut places = self.lock();
         let at = places.all.iter().position(|place| place.leads_to(uri)).unwrap_or_else(|| {
             places.all.push(Place { scheme: uri.scheme().cloned(), authority: uri.authority().cloned(), idle: vec![] });
             places.all.len() - 1
         });
         let place = &mut places.all[at].idle;
-        if place.len() < self.limit {
+        if self.limit > 0 {
+            if place.len() >= self.limit {
+                // The oldest connection may belong to a runtime that has ended.
+                place.remove(0);
+            }
             place.push(idle);
             if places.sweeper.as_ref().is_none_or(JoinHandle::is_finished) {
                 places.sweeper = Some(tokio::spawn(sweep(Arc::downgrade(self), self.idle_time)));

@@ -3,7 +3,10 @@
 use std::{
     convert::Infallible,
     future::{Ready, ready},
+    sync::mpsc,
     task::{Context, Poll},
+    thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use crate::client::server::{Answer, Server, account};
@@ -12,10 +15,15 @@ use http::{Request, Response};
 use pg_hyper::{
     Client, Error, TowerTransport, TransportError,
     proto::{
-        RawRequest,
+        Account, RawRequest,
         machine::Reconcile,
         model::{self, Encoding, Initiate, Outcome, Parameters, Session, TokenLookup, Transaction, method},
     },
+};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::oneshot,
+    time::timeout,
 };
 use tower_service::Service;
 
@@ -37,26 +45,77 @@ async fn connections_are_used_again() {
     assert_eq!((server.requests(), server.connections()), (3, 1));
 }
 
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+/// A server on a thread of its own, until [`end`](Self::end).
+struct Apart {
+    account: Account,
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<(usize, usize)>,
+}
+
+impl Apart {
+    fn start() -> Self {
+        let (send, received) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = thread::spawn(move || {
+            runtime().block_on(async {
+                let server = Server::always(Answer::reply("200 OK", SESSION)).await;
+                send.send(server.account()).expect("a test that waits");
+                let _ = stopped.await;
+                (server.requests(), server.connections())
+            })
+        });
+        Self { account: received.recv().expect("a server"), stop, thread }
+    }
+
+    /// Returns how many requests and how many connections there were.
+    fn end(self) -> (usize, usize) {
+        drop(self.stop);
+        self.thread.join().expect("no panic")
+    }
+}
+
 /// Connections in the pool belong to the runtime that opened them, and their timers too.
 #[test]
 fn a_client_outlives_the_runtime_of_its_connections() {
-    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let (send, received) = std::sync::mpsc::channel();
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let server = std::thread::spawn(move || {
-        runtime().block_on(async {
-            let server = Server::always(Answer::reply("200 OK", SESSION)).await;
-            send.send(server.account()).expect("a test that waits");
-            let _ = stopped.await;
-            (server.requests(), server.connections())
-        })
-    });
-    let client = Client::new(received.recv().expect("a server")).expect("loopback");
+    let server = Apart::start();
+    let client = Client::new(server.account.clone()).expect("loopback");
     for _ in 0..2 {
         runtime().block_on(client.call(&initiate())).expect("a session");
     }
-    drop(stop);
-    assert_eq!(server.join().expect("no panic"), (2, 2));
+    assert_eq!(server.end(), (2, 2));
+}
+
+/// Threads of a program without async: each has a runtime, which only runs while it waits for a call.
+#[test]
+fn runtimes_that_share_a_client_do_not_wait_for_connections_of_each_other() {
+    let server = Apart::start();
+    let client = Client::new(server.account.clone()).expect("loopback");
+    let (one, other) = (runtime(), runtime());
+    for runtime in [&one, &other, &one, &other] {
+        let called = runtime.block_on(async { timeout(Duration::from_secs(30), client.call(&initiate())).await });
+        called.expect("no connection of the other runtime").expect("a session");
+    }
+    assert_eq!(server.end(), (4, 2));
+}
+
+/// A program that starts a runtime for each request.
+#[test]
+fn connections_of_runtimes_that_have_ended_do_not_fill_the_pool() {
+    let server = Apart::start();
+    let builder = Client::builder(server.account.clone()).expect("loopback");
+    let client = builder.pool(2, Duration::from_secs(3_600)).build();
+    for _ in 0..3 {
+        runtime().block_on(client.call(&initiate())).expect("a session");
+    }
+    let last = runtime();
+    for _ in 0..3 {
+        last.block_on(client.call(&initiate())).expect("a session");
+    }
+    assert_eq!(server.end(), (6, 4));
 }
 
 #[tokio::test]
