@@ -1,6 +1,6 @@
 //! Opens streams to servers: TCP, with or without TLS.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, sync::Arc, time::Duration};
 #[cfg(feature = "tls")]
 use std::{
     pin::Pin,
@@ -8,11 +8,15 @@ use std::{
 };
 
 use http::Uri;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::{HttpConnector, dns::GaiResolver};
 use tower_service::Service;
 
 #[cfg(feature = "tls")]
 use crate::records::{Records, Unfinished};
+
+/// How long all addresses of a host together may take to accept a connection. Each address gets an equal part, so that
+/// an address that does not respond leaves time for the others.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -48,12 +52,12 @@ impl Connector {
         // hyper-rustls sets the ALPN protocols itself, and refuses a configuration that has some.
         tls.alpn_protocols.clear();
         let https = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
-        Self(Arc::new(https.wrap_connector(Tcp(tcp()))))
+        Self(Arc::new(https.wrap_connector(Tcp(tcp(GaiResolver::new())))))
     }
 
     #[cfg(not(feature = "tls"))]
     pub(crate) fn new() -> Self {
-        Self(Arc::new(tcp()))
+        Self(Arc::new(tcp(GaiResolver::new())))
     }
 
     pub(crate) async fn open(&self, uri: Uri) -> Result<Stream, Failure> {
@@ -112,9 +116,74 @@ pub(crate) fn unfinished_of(stream: &Stream) -> Unfinished {
     records_of(stream).unfinished()
 }
 
-fn tcp() -> HttpConnector {
-    let mut tcp = HttpConnector::new();
+fn tcp<R>(resolver: R) -> HttpConnector<R> {
+    let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(CONNECT_TIME));
     tcp
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        future::{Ready, ready},
+        net::{Ipv4Addr, SocketAddr},
+        task::{Context, Poll},
+    };
+
+    use hyper_util::client::legacy::connect::dns::Name;
+    use socket2::{Domain, Socket, Type};
+
+    use super::*;
+
+    /// A host with these addresses.
+    #[derive(Clone)]
+    struct Host([SocketAddr; 2]);
+
+    impl Service<Name> for Host {
+        type Response = std::array::IntoIter<SocketAddr, 2>;
+        type Error = Infallible;
+        type Future = Ready<Result<Self::Response, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, _: Name) -> Self::Future {
+            ready(Ok(self.0.into_iter()))
+        }
+    }
+
+    fn socket() -> Socket {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket
+    }
+
+    fn bound(backlog: i32) -> (Socket, SocketAddr) {
+        let listener = socket();
+        listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+        listener.listen(backlog).unwrap();
+        let address = listener.local_addr().unwrap().as_socket().unwrap();
+        (listener, address)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_that_does_not_respond_leaves_time_for_the_next_one() {
+        // Nothing is accepted, so the kernel drops further connections once the queue is full.
+        let (_full, dark) = bound(0);
+        let waiting: Vec<Socket> = (0..8).map(|_| socket()).collect();
+        for socket in &waiting {
+            // Not established at once: it ends in the queue, or waits.
+            let _ = socket.connect(&dark.into());
+        }
+        let (_listener, open) = bound(8);
+        let mut connector = tcp(Host([dark, open]));
+        let connecting = connector.call(Uri::from_static("http://gateway.example/"));
+        let connected = tokio::time::timeout(Duration::from_secs(60), connecting).await;
+        let stream = connected.expect("within the deadline of a request").expect("a connection");
+        assert_eq!(stream.inner().peer_addr().unwrap(), open);
+    }
 }
