@@ -145,7 +145,8 @@ impl<T: Transport> Client<T> {
         self.scheduler.now()
     }
 
-    /// Waits until this time on the client's clock.
+    /// Waits until this time on the client's clock. If the clock is set back meanwhile, the wait may end early: a machine
+    /// then continues to wait when its drive is called again.
     pub fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<T> {
         self.scheduler.sleep_until(moment)
     }

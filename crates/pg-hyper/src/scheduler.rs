@@ -110,11 +110,11 @@ impl RequestScheduler {
         self.dice.number()
     }
 
-    /// Ends at this time or later.
+    /// Ends at this time or later, or earlier if the clock was set back: machines and throttle look at the time again.
     pub(crate) fn sleep_until(&self, moment: Moment) -> impl Future<Output = ()> + Send + use<> {
         let clock = Arc::clone(&self.clock);
         async move {
-            while clock.now() < moment {
+            if clock.now() < moment {
                 clock.sleep_until(moment).await;
             }
         }
