@@ -35,7 +35,7 @@ pub use retry::RetryDrive;
 pub use three_d_secure::ThreeDSecureDrive;
 
 use exchange::{Exchanged, exchange};
-use receipts::{Held, ReceiptHandles};
+use receipts::ReceiptHandles;
 
 /// A machine driven by a client.
 ///
@@ -82,7 +82,7 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     store: Option<Store>,
     /// Whether the machine is also saved after each reply and input.
     eager: bool,
-    inputs: VecDeque<(M::Input, Option<Held>)>,
+    inputs: VecDeque<(M::Input, Option<ReceiptHandle>)>,
     receipts: ReceiptHandles,
     position: Position<M::Demand, M::Outcome>,
     /// Whether the request of the present exchange was permitted. From then on it may be saved as sent.
@@ -222,9 +222,9 @@ where
 
     /// Gives the machine an input from a callback. The callback is acknowledged when the machine was saved with the
     /// input, or, without a [`store`](Self::store), when the machine has taken it. If the drive is dropped earlier, the
-    /// service is asked to send the callback again.
+    /// callback is refused, so that the service may send it again.
     pub fn handle_received_input(&mut self, input: M::Input, receipt: ReceiptHandle) {
-        self.inputs.push_back((input, Some(Held::new(receipt))));
+        self.inputs.push_back((input, Some(receipt)));
     }
 
     /// Runs until the machine has a demand or ends. If called again before an answer, or after the end, it returns the
@@ -281,7 +281,7 @@ where
             }
             Position::Waiting(_) | Position::Idle | Position::Keeping(..) if !self.inputs.is_empty() => {
                 let Some((input, receipt)) = self.inputs.pop_front() else { return Event::Woken };
-                receipt.into_iter().for_each(|held| self.receipts.add(held));
+                receipt.into_iter().for_each(|receipt| self.receipts.add(receipt));
                 Event::Input(input)
             }
             Position::Waiting(waiting) => {

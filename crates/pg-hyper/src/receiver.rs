@@ -35,9 +35,9 @@ use queue::NotificationQueue;
 /// proxy's address with [`public_url`](Self::public_url). It answers with a few fixed texts and never repeats its
 /// input. Dropping the receiver stops it.
 ///
-/// A browser is answered at once. A callback is answered with 200 when its [`ReceiptHandle`] is dropped. The service
-/// calls back once (spec 1 §6), so it must learn of a failure: a callback that is not acknowledged in time is answered
-/// with 503. If the process is killed, a callback gets no answer.
+/// A browser is answered at once. A callback is answered with 200 when its [`ReceiptHandle`] acknowledges it. The service
+/// calls back once (spec 1 §6), so it must learn of a failure: a callback whose handle is dropped, or that is not
+/// acknowledged in time, is answered with 503. If the process is killed, a callback gets no answer.
 ///
 /// ```no_run
 /// use pg_hyper::{Client, EndpointPurpose, Receiver, UpdateEvent, proto::machine::account_update::UpdatePlan};

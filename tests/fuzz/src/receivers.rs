@@ -89,7 +89,10 @@ fn answered(request: Request<Full<Bytes>>) -> (Answered, Vec<(String, Notificati
                 tokio::select! {
                     biased;
                     response = &mut call => break response.unwrap(),
-                    Some(received) = receiver.next() => news.push((received.token, received.notification)),
+                    Some(received) = receiver.next() => {
+                        received.receipt.acknowledge();
+                        news.push((received.token, received.notification));
+                    }
                 }
             }
         })

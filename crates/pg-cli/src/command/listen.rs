@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::{ReceiptHandle, Receiver, ReceiverLimits, proto::BaseUrl};
+use pg_hyper::{Receiver, ReceiverLimits, proto::BaseUrl};
 use tokio::net::TcpListener;
 
 use self::{
@@ -192,28 +192,10 @@ async fn listen(
     json: bool,
 ) -> Result<(), Failure> {
     while let Some(received) = receiver.next().await {
-        let held = Held(Some(received.receipt));
         show(&confirming.find_out(addresses.name(&received.token), received.notification).await, json)?;
-        held.give();
+        received.receipt.acknowledge();
     }
     Ok(())
-}
-
-/// The receipt of a callback that is not shown yet. Dropping it refuses the callback, so that the service sends it again.
-struct Held(Option<ReceiptHandle>);
-
-impl Held {
-    fn give(mut self) {
-        drop(self.0.take());
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(receipt) = self.0.take() {
-            receipt.refuse();
-        }
-    }
 }
 
 fn show(event: &Event, json: bool) -> Result<(), Failure> {

@@ -142,8 +142,9 @@ impl<S: KeySource, T: Transport + Clone + 'static> AccountUpdateDrive<S, T> {
         self
     }
 
-    /// Takes a notification of a [`Receiver`](crate::Receiver): a callback is a [hint](Self::hint), others are ignored.
-    /// The callback is acknowledged when the hint is saved.
+    /// Takes a notification of a [`Receiver`](crate::Receiver): a callback about a batch is a [hint](Self::hint), and is
+    /// acknowledged when the hint is saved. Any other callback is refused: give it to the machine that waits for it, and
+    /// only callbacks about batches to this function.
     pub fn receive(&mut self, received: Received) {
         if let Notification::Updater(hint) = received.notification {
             self.drive.handle_received_input(UpdateInput::Hint(hint), received.receipt);

@@ -16,7 +16,7 @@ pub struct Received {
     pub token: String,
     /// Its content.
     pub notification: Notification,
-    /// Acknowledges the notification when it is dropped.
+    /// Acknowledges the notification. If it is dropped, a callback is refused.
     pub receipt: ReceiptHandle,
 }
 

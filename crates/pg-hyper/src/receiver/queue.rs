@@ -122,15 +122,11 @@ impl NotificationQueue {
 
     /// Refuses the notifications that the owner has not received, and all later ones.
     pub(super) fn close(&self) {
-        let waiting = {
-            let mut state = self.lock();
-            state.closed = true;
-            state.turns.clear();
-            std::mem::take(&mut state.waiting)
-        };
-        for waiting in waiting.into_values().flatten() {
-            waiting.receipt.refuse();
-        }
+        let mut state = self.lock();
+        state.closed = true;
+        state.turns.clear();
+        // Dropping their receipts refuses them.
+        state.waiting.clear();
     }
 
     pub(super) fn is_closed(&self) -> bool {

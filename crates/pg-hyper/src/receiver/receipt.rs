@@ -2,37 +2,39 @@
 
 use std::{
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use tokio::sync::oneshot;
 
-/// Acknowledges a callback when this and all its clones are dropped. Until then the service has no response, and may
-/// send the callback again.
+/// Acknowledges or refuses a callback. Until then the service has no response, and may send the callback again.
 ///
-/// Dropping the handle means that the owner has seen the notification. To acknowledge a callback only when it is
-/// stored, pass the handle on: [`Drive::handle_received_input`](crate::Drive::handle_received_input),
-/// [`AccountUpdateDrive::receive`](crate::AccountUpdateDrive::receive).
+/// Once the notification is stored, [acknowledge](Self::acknowledge) it, or pass the handle on to
+/// [`Drive::handle_received_input`](crate::Drive::handle_received_input) or
+/// [`AccountUpdateDrive::receive`](crate::AccountUpdateDrive::receive), which do that. If the handle and all its clones
+/// are dropped before, for example because of an error, a panic or a cancelled task, the callback is refused.
 #[derive(Clone)]
 pub struct ReceiptHandle {
     /// `None` if the request was answered at once.
-    waiting: Option<Arc<Waiting>>,
-}
-
-/// Sends the acknowledgement when dropped.
-struct Waiting {
-    refused: AtomicBool,
-    answer: Option<oneshot::Sender<bool>>,
+    waiting: Option<Arc<Mutex<Option<oneshot::Sender<bool>>>>>,
 }
 
 impl ReceiptHandle {
-    /// Refuses the callback, which was not stored, and asks the service to send it again.
+    /// Acknowledges the callback, whose notification is stored. The first answer of all clones counts.
+    pub fn acknowledge(self) {
+        self.answer(true);
+    }
+
+    /// Refuses the callback, which was not stored, at once: the service may send it again.
     pub fn refuse(self) {
-        if let Some(waiting) = self.waiting {
-            waiting.refused.store(true, Ordering::Release);
+        self.answer(false);
+    }
+
+    fn answer(self, is_stored: bool) {
+        let Some(waiting) = self.waiting else { return };
+        if let Some(answer) = waiting.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // The connection may be closed.
+            let _ = answer.send(is_stored);
         }
     }
 
@@ -44,17 +46,8 @@ impl ReceiptHandle {
     /// Returns a handle, and a future that tells whether the callback was acknowledged.
     pub(super) fn awaited() -> (Self, impl Future<Output = bool>) {
         let (answer, received) = oneshot::channel();
-        let waiting = Waiting { refused: AtomicBool::new(false), answer: Some(answer) };
-        (Self { waiting: Some(Arc::new(waiting)) }, async { received.await.unwrap_or(false) })
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if let Some(answer) = self.answer.take() {
-            // The connection may be closed.
-            let _ = answer.send(!self.refused.load(Ordering::Acquire));
-        }
+        let handle = Self { waiting: Some(Arc::new(Mutex::new(Some(answer)))) };
+        (handle, async { received.await.unwrap_or(false) })
     }
 }
 

@@ -49,7 +49,7 @@ async fn within_a_guarded_server_silent_callers_make_room_for_others() {
     let sent = tokio::spawn(async move { send("POST", &url, "trans_key=4711").await });
     let received = receiver.next().await.unwrap();
     assert!(matches!(&received.notification, Notification::Paid(hint) if hint.trans_key() == "4711"));
-    drop(received);
+    received.receipt.acknowledge();
     assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
     assert_eq!(silent[0].read(&mut [0; 1]).await.unwrap_or(0), 0, "the oldest is closed");
 }
@@ -59,7 +59,7 @@ async fn within_a_guarded_server_a_request_that_is_being_answered_is_not_closed(
     let (mut receiver, url) = guarded(ConnectionLimits::default().connections(2)).await;
     let to = url.clone();
     let sent = tokio::spawn(async move { send("POST", &to, "trans_key=4711").await });
-    // It is answered once its receipt is dropped.
+    // It is answered once it is acknowledged.
     let received = receiver.next().await.unwrap();
     let mut silent = Vec::new();
     for _ in 0..6 {
@@ -67,7 +67,7 @@ async fn within_a_guarded_server_a_request_that_is_being_answered_is_not_closed(
     }
     // The last but one was closed in favour of the last: the server has seen all of them.
     assert_eq!(silent[4].read(&mut [0; 1]).await.unwrap_or(0), 0);
-    drop(received);
+    received.receipt.acknowledge();
     assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
 }
 
@@ -93,7 +93,7 @@ async fn a_guarded_server_that_stops_finishes_the_requests_that_it_is_answering(
         assert_eq!(closed.read(&mut [0; 1]).await.unwrap_or(0), 0);
     }
     assert!(!server.is_finished() && TcpStream::connect(address).await.is_err());
-    drop(received);
+    received.receipt.acknowledge();
     assert_eq!(sent.await.unwrap().status(), StatusCode::OK);
     server.await.unwrap();
 }

@@ -5,8 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use pg_hyper::{
-    ConnectionLimits, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
-    proto::BaseUrl, serve_guarded,
+    Client, ConnectionLimits, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
+    TransportError,
+    proto::{Account, BaseUrl, Credentials, machine::account_update::UpdatePlan},
+    serve_guarded,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -223,14 +225,15 @@ async fn a_callback_is_acknowledged_when_its_owner_has_received_it() {
         assert!(!callback.is_finished() && !format!("{received:?}").contains(endpoint.token()));
         let Notification::Paid(hint) = received.notification else { panic!("a payment") };
         let also = received.receipt.clone();
+        assert!(hint.trans_key() == "abc" && !callback.is_finished());
         if refuse {
             received.receipt.refuse();
         } else {
-            drop(received.receipt);
+            received.receipt.acknowledge();
         }
-        assert!(hint.trans_key() == "abc" && !callback.is_finished());
-        drop(also);
         assert_eq!(callback.await.unwrap(), expected);
+        // Only the first answer counts.
+        also.acknowledge();
     }
     // A process that is killed meanwhile has not answered.
     let url = endpoint.url().to_owned();
@@ -242,6 +245,61 @@ async fn a_callback_is_acknowledged_when_its_owner_has_received_it() {
     drop(receiver);
     assert!(callback.await.unwrap().is_err());
     drop(received);
+}
+
+#[tokio::test]
+async fn a_callback_that_its_owner_loses_gets_503() {
+    let mut receiver = receiver(ReceiverLimits::default().receipt(Duration::from_secs(3_600))).await;
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    let callback = || {
+        let url = endpoint.url().to_owned();
+        tokio::spawn(async move { send("POST", &url, "trans_key=abc").await.status().as_u16() })
+    };
+    let answer = callback();
+    let received = receiver.next().await.unwrap();
+    let clone = received.receipt.clone();
+    drop(received);
+    assert!(!answer.is_finished(), "a clone may still acknowledge it");
+    drop(clone);
+    assert_eq!(answer.await.unwrap(), 503);
+
+    let answer = callback();
+    let received = receiver.next().await.unwrap();
+    let panics = tokio::spawn(async move {
+        let Notification::Updater(_) = received.notification else { panic!("a defect of the owner") };
+        received.receipt.acknowledge();
+    });
+    assert!(panics.await.unwrap_err().is_panic());
+    assert_eq!(answer.await.unwrap(), 503);
+
+    let answer = callback();
+    let received = receiver.next().await.unwrap();
+    let storing = tokio::spawn(async move {
+        std::future::pending::<()>().await;
+        received.receipt.acknowledge();
+    });
+    tokio::task::yield_now().await;
+    storing.abort();
+    assert_eq!(answer.await.unwrap(), 503);
+}
+
+#[tokio::test]
+async fn an_account_update_refuses_a_callback_about_something_else() {
+    let mut receiver = receiver(ReceiverLimits::default().receipt(Duration::from_secs(3_600))).await;
+    let account = Account::new(
+        BaseUrl::parse("https://gateway.example").unwrap(),
+        Credentials::new("key", "password", "sha key"),
+    );
+    let client = Client::with_transport(account, |_: Request<Bytes>| async {
+        Err::<Response<Bytes>, _>(TransportError::not_sent("no cable"))
+    });
+    let plan = UpdatePlan::new("updater key");
+    let mut updating = client.update_accounts(plan, ["a".to_owned()].into_iter()).unwrap();
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    let url = endpoint.url().to_owned();
+    let callback = tokio::spawn(async move { send("POST", &url, "trans_key=abc").await.status().as_u16() });
+    updating.receive(receiver.next().await.unwrap());
+    assert_eq!(callback.await.unwrap(), 503);
 }
 
 #[tokio::test]
@@ -345,7 +403,7 @@ async fn as_a_service_it_accepts_the_same_and_bodies_of_any_kind() {
         let answer = tokio::spawn(post(path, "trans_key=abc"));
         let received = receiver.next().await.unwrap();
         assert!(!answer.is_finished() && received.token == endpoint.token());
-        drop(received);
+        received.receipt.acknowledge();
         assert_eq!(status(answer.await.unwrap()), 200);
     }
     assert_eq!(status(post("/pg/0123".to_owned(), "trans_key=abc").await), 404);

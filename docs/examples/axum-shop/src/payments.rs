@@ -366,6 +366,7 @@ impl Payments {
             let waits = |order: &Order| order.status.hosted().is_some_and(|hosted| hosted.callback == token);
             let Some(order) = self.orders.all().into_iter().find(waits) else {
                 eprintln!("a callback for no payment under way; its transaction is {key}");
+                receipt.acknowledge();
                 continue;
             };
             let call = |status: &mut Status| {
@@ -373,9 +374,12 @@ impl Payments {
                     hosted.called.push(key);
                 }
             };
-            if let Err(error) = self.tell(&order.id, call) {
-                eprintln!("order {}: {error}", order.id);
-                receipt.refuse();
+            match self.tell(&order.id, call) {
+                Ok(()) => receipt.acknowledge(),
+                Err(error) => {
+                    eprintln!("order {}: {error}", order.id);
+                    receipt.refuse();
+                }
             }
         }
     }
