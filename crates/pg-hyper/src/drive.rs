@@ -6,7 +6,7 @@ use std::{
     future::ready,
     pin::{Pin, pin},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
@@ -79,6 +79,8 @@ use receipts::ReceiptHandles;
 pub struct Drive<M: Machine, T = HyperTransport> {
     machine: M,
     client: Client<T>,
+    /// The state from which the machine was resumed.
+    resumed_from: Option<SavedState>,
     store: Option<Store>,
     /// Whether the machine is also saved after each reply and input.
     eager: bool,
@@ -118,7 +120,8 @@ enum Decided<D, O> {
 }
 
 impl<T: Transport + Clone + 'static> Client<T> {
-    /// Drives a machine. The machines of this crate have their own methods, such as [`charge`](Self::charge).
+    /// Drives a machine. The machines of this crate have their own methods, such as [`charge`](Self::charge). If the
+    /// machine was resumed, pass its state to [`Drive::resumed_from`].
     pub fn drive<M: Machine>(&self, machine: M) -> Drive<M, T> {
         let reference = machine.subject().map(mask::text);
         let span = tracing::info_span!("pg.drive", machine = machine.name(), reference, outcome = Empty);
@@ -126,6 +129,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
             span,
             machine,
             client: self.clone(),
+            resumed_from: None,
             store: None,
             eager: false,
             inputs: VecDeque::new(),
@@ -154,6 +158,10 @@ where
     /// continue, and may pay. An unknown outcome is the exception: keep the state, and resume the machine later, so
     /// that it looks the payment up. Without the state, the same call begins again and sends the payment.
     ///
+    /// **Only one drive may work on a machine at a time**, and it must be resumed from the state that was saved last. Two
+    /// drives that were resumed from one state, for example by two requests for the return URL of one customer, may both
+    /// pay. If your program does not exclude that, use [`store_if`](Self::store_if).
+    ///
     /// Without a store, a crash loses the machine. Then only a lookup of the payment's reference can tell what happened.
     #[must_use]
     pub fn store<F, Stored, E>(mut self, store: F) -> Self
@@ -166,11 +174,65 @@ where
         self
     }
 
-    /// [Saves](Self::store) the machine in this file. The file always contains a complete state, and it is on the disk
-    /// before the request is sent. The thread waits for the disk.
+    /// [Saves](Self::store) the machine only if the stored state is the one that this drive knows: `store` gets the state
+    /// from which the drive was resumed or that it saved last, `None` before the first save of a new machine, and the new
+    /// state. It must replace the first by the second in one step, and fail if the stored state is another one:
+    /// `UPDATE … SET state = $2 WHERE state = $1`, or `INSERT` for `None`, and an error if no row was changed.
+    ///
+    /// Then a second drive for the same machine sends nothing. Its outcome says so; the outcome of the payment is that of
+    /// the other drive, or of a drive that is resumed from the stored state.
+    ///
+    /// ```no_run
+    /// # use pg_hyper::{Client, ThreeDSecureDrive, proto::machine::SavedState};
+    /// # async fn update(sql: &str, parameters: [String; 2]) -> Result<u64, std::io::Error> { Ok(1) }
+    /// # fn resume(client: Client, saved: SavedState) -> Result<ThreeDSecureDrive, Box<dyn std::error::Error>> {
+    /// let payment = client.resume_three_d_secure(&saved)?.store_if(|previous, new| async move {
+    ///     let previous = previous.map_or_else(String::new, |previous| previous.text().to_owned());
+    ///     let sql = "UPDATE orders SET state = $2 WHERE id = 7 AND state = $1";
+    ///     match update(sql, [previous, new.text().to_owned()]).await {
+    ///         Ok(1) => Ok(()),
+    ///         Ok(_) => Err("another drive has changed the state".into()),
+    ///         Err(error) => Err(pg_hyper::StoreError::from(error)),
+    ///     }
+    /// });
+    /// # Ok(payment)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn store_if<F, Stored, E>(self, store: F) -> Self
+    where
+        F: Fn(Option<SavedState>, SavedState) -> Stored + Send + Sync + 'static,
+        Stored: Future<Output = Result<(), E>> + Send + 'static,
+        E: Into<StoreError>,
+    {
+        let last = Arc::new(Mutex::new(self.resumed_from.clone()));
+        self.store(move |saved| {
+            let previous = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let (storing, last) = (store(previous, saved.clone()), Arc::clone(&last));
+            async move {
+                storing.await.map_err(Into::into)?;
+                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(saved);
+                Ok::<_, StoreError>(())
+            }
+        })
+    }
+
+    /// [Saves](Self::store_if) the machine in this file, if the file has the state that this drive knows. The file of a
+    /// new machine must not exist yet: resume the machine that it contains, or remove the file once the outcome is
+    /// recorded. If a state was [rebound](SavedState::rebind), write it to the file before it is resumed. The file always
+    /// contains a complete state, and it is on the disk before the request is sent. The thread waits for the disk.
     #[must_use]
     pub fn store_in(self, file: DurableFile) -> Self {
-        self.store(move |saved| ready(file.write(saved.text())))
+        self.store_if(move |previous, saved| ready(file.replace(previous.as_ref(), &saved)))
+    }
+
+    /// States from which state the [driven](Client::drive) machine was resumed, for [`store_if`](Self::store_if) and
+    /// [`store_in`](Self::store_in). Call it before them. The methods that resume a machine, such as
+    /// [`Client::resume_charge`], do that.
+    #[must_use]
+    pub fn resumed_from(mut self, saved: &SavedState) -> Self {
+        self.resumed_from = Some(saved.clone());
+        self
     }
 
     /// Saves the machine after every reply and input as well.

@@ -87,6 +87,31 @@ impl DurableFile {
         self.sync_folder()
     }
 
+    /// Replaces the state `previous`, or nothing, by another one. Another state is not overwritten: it may be the only
+    /// record of a payment in progress.
+    pub(crate) fn replace(&self, previous: Option<&SavedState>, saved: &SavedState) -> io::Result<()> {
+        let found = self.saved()?;
+        if found.as_ref() == previous {
+            return self.write(saved.text());
+        }
+        let file = self.0.display();
+        let (kind, text) = match previous {
+            None => (
+                io::ErrorKind::AlreadyExists,
+                format!(
+                    "{file} already has the state of a machine; resume it, or remove the file once its outcome is recorded"
+                ),
+            ),
+            Some(_) => (
+                io::ErrorKind::Other,
+                format!(
+                    "{file} no longer has the last state of this machine; resume the state that it has now, if any"
+                ),
+            ),
+        };
+        Err(io::Error::new(kind, text))
+    }
+
     /// Removes the file. A missing file is not an error.
     ///
     /// # Errors
@@ -156,6 +181,23 @@ mod tests {
         assert_eq!(file.read().unwrap().as_deref(), Some("before"));
         file.write("after").unwrap();
         assert_eq!(file.read().unwrap().as_deref(), Some("after"));
+    }
+
+    #[test]
+    fn a_state_replaces_only_the_one_before_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = DurableFile::new(folder.path().join("order-7.json"));
+        let [one, two, three] = ["one", "two", "three"].map(SavedState::from_text);
+        file.replace(None, &one).unwrap();
+        file.replace(Some(&one), &two).unwrap();
+        let again = file.replace(None, &three).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        assert!(again.to_string().contains("order-7.json already has the state of a machine; resume it"), "{again}");
+        file.replace(Some(&one), &three).unwrap_err();
+        assert_eq!(file.saved().unwrap(), Some(two.clone()));
+        file.remove().unwrap();
+        file.replace(Some(&two), &three).unwrap_err();
+        assert_eq!(file.saved().unwrap(), None);
     }
 
     #[test]

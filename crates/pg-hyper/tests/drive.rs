@@ -7,5 +7,6 @@ mod receiver;
 mod restarted;
 mod retry;
 mod spans;
+mod stored;
 mod throttle;
 mod updates;

@@ -11,7 +11,10 @@
 //!   crash loses nothing: the resumed machine counts that request as sent. Save a machine before each [`Action::Ask`]
 //!   too, if it asks its owner something. Save a machine that submits batches after each reply too, since that reply
 //!   cannot be requested again. A machine that is also saved before each wait remembers for how long the service
-//!   refuses requests. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`].
+//!   refuses requests. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`]. A machine
+//!   that asks again then loses only the demand in a crash, and no money: the driver asks.
+//! - **Only one driver** works on a machine at a time, and it resumes from the state that was saved last. Two drivers
+//!   that resume from one state may pay twice.
 //! - It sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that arrive
 //!   meanwhile wait for that event.
 //! - After [`Action::WaitUntil`] it returns with [`Event::Woken`] at that time or later, or with an input earlier.

@@ -107,7 +107,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         keys: S,
     ) -> Result<AccountUpdateDrive<S, T>, ResumeError> {
         AccountUpdate::resume(saved, self.account().clone(), plan)
-            .map(|machine| AccountUpdateDrive::new(self.drive(machine), keys))
+            .map(|machine| AccountUpdateDrive::new(self.drive(machine).resumed_from(saved), keys))
     }
 }
 

@@ -65,6 +65,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Resumes a charge from the state that was saved last. Pass the `payment` from which it was created, if you still
     /// have it: without the payment, the charge only looks up.
     ///
+    /// Only one drive may work on a machine at a time: see [`Drive::store`].
+    ///
     /// # Errors
     ///
     /// [`ResumeError`] if `saved` is not the state of a charge or was saved for another account, or if `payment` is
@@ -73,7 +75,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
     where
         P: ApiRequest<Output = Outcome<Transaction>>,
     {
-        Charge::resume(saved, Arc::clone(self.shared_account()), payment).map(|charge| self.drive(charge))
+        Charge::resume(saved, Arc::clone(self.shared_account()), payment)
+            .map(|charge| self.drive(charge).resumed_from(saved))
     }
 }
 

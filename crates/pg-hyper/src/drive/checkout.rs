@@ -57,11 +57,14 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Resumes a checkout from the state that was saved last. A checkout that waits for its customer asks again to send
     /// them to the page.
     ///
+    /// Only one drive may work on a machine at a time: see [`Drive::store`].
+    ///
     /// # Errors
     ///
     /// [`ResumeError`] if `saved` is not the state of a checkout, or was saved for another account.
     pub fn resume_checkout(&self, saved: &SavedState, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, ResumeError> {
-        Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine).eager())
+        Checkout::resume(saved, self.account().clone(), plan)
+            .map(|machine| self.drive(machine).resumed_from(saved).eager())
     }
 
     /// Looks again at a checkout that has ended as unknown, from the state that was saved last: it looks up what new
@@ -75,6 +78,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         saved: &SavedState,
         plan: CheckoutPlan,
     ) -> Result<CheckoutDrive<T>, ResumeError> {
-        Checkout::resume(saved, self.account().clone(), plan).map(|machine| self.drive(machine.look_again()).eager())
+        Checkout::resume(saved, self.account().clone(), plan)
+            .map(|machine| self.drive(machine.look_again()).resumed_from(saved).eager())
     }
 }

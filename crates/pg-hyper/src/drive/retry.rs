@@ -57,6 +57,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         saved: &SavedState,
         request: M,
     ) -> Result<RetryDrive<M, T>, ResumeError> {
-        Retry::resume(saved, Arc::clone(self.shared_account()), request).map(|machine| self.drive(machine))
+        Retry::resume(saved, Arc::clone(self.shared_account()), request)
+            .map(|machine| self.drive(machine).resumed_from(saved))
     }
 }

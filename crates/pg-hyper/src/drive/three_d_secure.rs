@@ -20,7 +20,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// once. See [`machine::three_d_secure`](pg_proto::machine::three_d_secure) for its promises.
     ///
     /// The machine is also [saved](Drive::store) before each demand, so that another process can continue when the
-    /// customer returns.
+    /// customer returns. Only one drive may work on it at a time: a customer may return twice at once, and two drives
+    /// that were resumed from one state may both pay. [`Drive::store_if`] excludes that.
     ///
     /// ```no_run
     /// use pg_hyper::{
@@ -66,6 +67,10 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Resumes a 3-D Secure payment from the state that was saved last. A payment that waits for its customer asks for
     /// the challenge again. If the customer has already returned, [report that](Drive::handle_input) first.
     ///
+    /// Only one drive may work on the payment at a time, and it resumes from the state that was saved last. Otherwise two
+    /// returns of one customer may pay twice: the handler of the return URL must lock the order, or store the payment
+    /// with [`store_if`](Drive::store_if).
+    ///
     /// A state of an earlier version has no amount, which an event of the target `pg.drive` reports. Set the amount
     /// with [`compare_amount`](ThreeDSecureDrive::compare_amount).
     ///
@@ -74,6 +79,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [`ResumeError`] if `saved` is not the state of a 3-D Secure payment, or was saved for another account.
     pub fn resume_three_d_secure(&self, saved: &SavedState) -> Result<ThreeDSecureDrive<T>, ResumeError> {
         let drive = ThreeDSecure::resume(saved, self.account().clone()).map(|machine| self.drive(machine).eager())?;
+        let drive = drive.resumed_from(saved);
         if drive.machine().amount().is_none() {
             tracing::warn!(
                 target: "pg.drive",

@@ -25,7 +25,9 @@
 //!    authentication key that is used twice. (The sandbox refuses it, assumption A108, and so refuses copies that the
 //!    network makes.)
 //! 2. *A return cannot charge.* The customer's return is only a reason to request the status. A second return, another
-//!    tab and the back button find the machine in a later phase, and change nothing.
+//!    tab and the back button find the machine in a later phase, and change nothing. This requires that only one machine
+//!    works on the payment at a time, and that it resumes from the state that was saved last. Otherwise two returns that
+//!    are handled at once may pay twice.
 //! 3. *Approved and Declined match the ledger.* They come from the reply to the payment, or from a payment that a lookup
 //!    finds under the reference, which belonged to this initiation alone (assumption A109). A payment with another type,
 //!    amount or currency is not accepted. An approved transaction of an unknown type may be the payment: then the outcome
