@@ -27,7 +27,12 @@
 //! // … the customer's browser posts the card form of the session …
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! let auth = AuthSessionKey::new(session.session_key, order);
-//! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).run() {
+//! let file = DurableFile::new("order-7.json");
+//! let charging = match file.saved()? {
+//!     Some(saved) => client.resume_charge(&saved, Some(auth))?,
+//!     None => client.charge(auth)?,
+//! };
+//! match charging.store_in(file).run() {
 //!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     ChargeOutcome::Unknown { reconcile, .. } => println!("park the order: {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),

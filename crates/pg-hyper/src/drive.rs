@@ -51,7 +51,11 @@ use receipts::ReceiptHandles;
 /// ```no_run
 /// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::Auth}};
 /// # async fn pay(client: Client, payment: Auth, file: DurableFile) -> Result<(), Box<dyn std::error::Error>> {
-/// match client.charge(payment)?.store_in(file).await {
+/// let charging = match file.saved()? {
+///     Some(saved) => client.resume_charge(&saved, Some(payment))?,
+///     None => client.charge(payment)?,
+/// };
+/// match charging.store_in(file).await {
 ///     ChargeOutcome::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
 ///     other => println!("not paid, or not known: {other:?}"),
 /// }

@@ -38,7 +38,12 @@
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! let auth = AuthSessionKey::new(session.session_key, order);
 //! // Whatever the network does and whenever the process ends, the order is charged at most once.
-//! match client.charge(auth)?.store_in(DurableFile::new("order-7.json")).await {
+//! let file = DurableFile::new("order-7.json");
+//! let charging = match file.saved()? {
+//!     Some(saved) => client.resume_charge(&saved, Some(auth))?,
+//!     None => client.charge(auth)?,
+//! };
+//! match charging.store_in(file).await {
 //!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     // The order may have been paid: make this lookup later.
 //!     ChargeOutcome::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),

@@ -17,7 +17,12 @@ use crate::{DriveError, DriveStep, DurableFile, HyperTransport, StoreError, Tran
 /// use pg_hyper::{DurableFile, blocking::Client, proto::{machine::charge::ChargeOutcome, model::Auth}};
 ///
 /// fn pay(client: &Client, payment: Auth) -> Result<bool, Box<dyn std::error::Error>> {
-///     let outcome = client.charge(payment)?.store_in(DurableFile::new("order-7.json")).run();
+///     let file = DurableFile::new("order-7.json");
+///     let charging = match file.saved()? {
+///         Some(saved) => client.resume_charge(&saved, Some(payment))?,
+///         None => client.charge(payment)?,
+///     };
+///     let outcome = charging.store_in(file).run();
 ///     println!("{outcome}");
 ///     Ok(matches!(outcome, ChargeOutcome::Approved(_)))
 /// }

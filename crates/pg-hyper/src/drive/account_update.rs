@@ -73,9 +73,12 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
     /// let plan = UpdatePlan::new("updater key");
-    /// let mut updating = client
-    ///     .update_accounts(plan, keys.into_iter())?
-    ///     .store_in(DurableFile::new("update.json"));
+    /// let file = DurableFile::new("update.json");
+    /// let updating = match file.saved()? {
+    ///     Some(saved) => client.resume_update(&saved, plan, keys.into_iter())?,
+    ///     None => client.update_accounts(plan, keys.into_iter())?,
+    /// };
+    /// let mut updating = updating.store_in(file);
     /// while let Some(update) = updating.next().await? {
     ///     match update {
     ///         UpdateEvent::Progress(progress) => println!("{} of {}", progress.finished, progress.read),

@@ -47,8 +47,13 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// ```no_run
     /// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::AuthCardKey}};
     /// # async fn pay(client: Client, auth: AuthCardKey) -> Result<ChargeOutcome, Box<dyn std::error::Error>> {
-    /// let charging = client.charge(auth)?.store_in(DurableFile::new("order-7.json"));
-    /// # Ok(charging.await)
+    /// let file = DurableFile::new("order-7.json");
+    /// let charging = match file.saved()? {
+    ///     Some(saved) => client.resume_charge(&saved, Some(auth))?,
+    ///     None => client.charge(auth)?,
+    /// };
+    /// let outcome = charging.store_in(file).await;
+    /// # Ok(outcome)
     /// # }
     /// ```
     ///

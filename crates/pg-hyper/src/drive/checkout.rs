@@ -31,9 +31,13 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # async fn the_customer_came_back_with_a_trans_key(_: Url) -> String { String::new() }
     ///
     /// # async fn pay(client: Client, request: GetToken) -> Result<CheckoutOutcome, Box<dyn std::error::Error>> {
-    /// let mut checkout = client
-    ///     .checkout(request, Default::default())?
-    ///     .store_in(DurableFile::new("order-7.json"));
+    /// let file = DurableFile::new("order-7.json");
+    /// let checkout = match file.saved()? {
+    ///     // A customer may be paying the token of an earlier run.
+    ///     Some(saved) => client.resume_checkout(&saved, Default::default())?,
+    ///     None => client.checkout(request, Default::default())?,
+    /// };
+    /// let mut checkout = checkout.store_in(file);
     /// let outcome = loop {
     ///     match checkout.next().await {
     ///         DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {

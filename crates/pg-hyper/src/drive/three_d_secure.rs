@@ -34,9 +34,12 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # async fn lead_the_customer_to(_: Url) {}
     ///
     /// # async fn pay(client: Client, initiation: Initiation) -> Result<ThreeDSecureOutcome, Box<dyn std::error::Error>> {
-    /// let mut payment = client
-    ///     .three_d_secure(initiation, Default::default())?
-    ///     .store_in(DurableFile::new("order-7.json"));
+    /// let file = DurableFile::new("order-7.json");
+    /// let payment = match file.saved()? {
+    ///     Some(saved) => client.resume_three_d_secure(&saved)?,
+    ///     None => client.three_d_secure(initiation, Default::default())?,
+    /// };
+    /// let mut payment = payment.store_in(file);
     /// let outcome = loop {
     ///     match payment.next().await {
     ///         DriveStep::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
