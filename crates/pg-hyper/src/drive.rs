@@ -88,6 +88,8 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     store: Option<Store>,
     /// Whether the machine is also saved after each reply and input.
     eager: bool,
+    /// Whether the machine has returned its outcome.
+    has_ended: bool,
     inputs: VecDeque<(M::Input, Option<ReceiptHandle>)>,
     receipts: ReceiptHandles,
     position: Position<M::Demand, M::Outcome>,
@@ -136,6 +138,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
             resumed_from: None,
             store: None,
             eager: false,
+            has_ended: false,
             inputs: VecDeque::new(),
             receipts: ReceiptHandles::default(),
             position: Position::Begin,
@@ -287,8 +290,8 @@ where
     }
 
     /// Gives the machine an input from a callback. The callback is acknowledged when the machine was saved with the
-    /// input, or, without a [`store`](Self::store), when the machine has taken it. If the drive is dropped earlier, the
-    /// callback is refused, so that the service may send it again.
+    /// input, or, without a [`store`](Self::store), when the machine has taken it. If the drive is dropped earlier, or the
+    /// machine has ended, the callback is refused, so that the service may send it again.
     pub fn handle_received_input(&mut self, input: M::Input, receipt: ReceiptHandle) {
         self.inputs.push_back((input, Some(receipt)));
     }
@@ -347,7 +350,8 @@ where
             }
             Position::Waiting(_) | Position::Idle | Position::Keeping(..) if !self.inputs.is_empty() => {
                 let Some((input, receipt)) = self.inputs.pop_front() else { return Event::Woken };
-                receipt.into_iter().for_each(|receipt| self.receipts.add(receipt));
+                // A machine that has ended ignores the input: its receipt is dropped, which refuses the callback.
+                receipt.into_iter().filter(|_| !self.has_ended).for_each(|receipt| self.receipts.add(receipt));
                 Event::Input(input)
             }
             Position::Waiting(waiting) => {
@@ -373,6 +377,7 @@ where
             Action::WaitUntil(moment) => Decided::Wait(moment),
             Action::Ask(demand) => Decided::Tell(DriveStep::Ask(demand)),
             Action::Done(outcome) => {
+                self.has_ended = true;
                 self.span.record("outcome", M::label(&outcome));
                 Decided::Tell(DriveStep::Done(outcome))
             }

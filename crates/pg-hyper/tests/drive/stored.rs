@@ -2,13 +2,17 @@
 
 use std::{
     future::ready,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use pg_hyper::{
-    Client, Drive, DriveStep, DurableFile, StoreError, ThreeDSecureDrive, Transport, TransportError,
+    Client, Drive, DriveStep, DurableFile, EndpointPurpose, Receiver, StoreError, ThreeDSecureDrive, Transport,
+    TransportError,
     proto::{
         Account, BaseUrl, Credentials, EnterpriseCredentials,
         machine::{
@@ -21,6 +25,8 @@ use pg_hyper::{
     },
 };
 use tokio::task::yield_now;
+
+use super::receiver::send;
 
 /// Approves everything, and counts the requests by their methods.
 #[derive(Clone, Default)]
@@ -192,4 +198,28 @@ async fn a_machine_that_was_resumed_by_hand_is_stored_where_its_state_was() {
     let outcome = stated.await;
     assert!(matches!(outcome, ChargeOutcome::Approved(_)), "{outcome}");
     assert_eq!(service.count("authCardKey"), 1);
+}
+
+/// Its report is not looked up any more, so that the service must learn that it was not taken.
+#[tokio::test]
+async fn a_machine_that_has_ended_acknowledges_no_callback() {
+    let service = Service::default();
+    let client = client(&service);
+    let mut receiver = Receiver::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    let saves = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&saves);
+    let checkout = client.checkout(token(), CheckoutPlan::default()).unwrap();
+    let mut checkout = checkout.store(move |_| {
+        // Nothing can be saved, so no token is requested.
+        counted.fetch_add(1, Ordering::SeqCst);
+        ready(if counted.load(Ordering::SeqCst) == 1 { Err("no disk") } else { Ok(()) })
+    });
+    let DriveStep::Done(_) = checkout.next().await else { panic!("it cannot be saved") };
+    let url = endpoint.url().to_owned();
+    let callback = tokio::spawn(async move { send("POST", &url, "trans_key=abc").await.status() });
+    let received = receiver.next().await.unwrap();
+    checkout.handle_received_input(CheckoutInput::Reported("abc".to_owned()), received.receipt);
+    let DriveStep::Done(_) = checkout.next().await else { panic!("it has ended") };
+    assert_eq!(callback.await.unwrap(), StatusCode::SERVICE_UNAVAILABLE);
 }
