@@ -75,6 +75,7 @@ use crate::{
 
 mod answer;
 mod copies;
+mod digest;
 mod outcome;
 #[cfg(test)]
 mod tests;
@@ -115,6 +116,9 @@ pub struct Retry<M: ApiRequest> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     method: String,
+    /// The digest of the request. States of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<String>,
     bounds: RetryBounds,
     deadline: Option<Moment>,
     sends: u32,
@@ -157,7 +161,16 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         let account = account.into();
         account.request(&request)?;
         let method = path(M::INFO);
-        let state = State { method, bounds, deadline: None, sends: 0, left: false, open: false, phase: Phase::Ready };
+        let state = State {
+            method,
+            request: Some(digest::digest(&request)),
+            bounds,
+            deadline: None,
+            sends: 0,
+            left: false,
+            open: false,
+            phase: Phase::Ready,
+        };
         Ok(Self { account, request, state, in_flight: false, last: None, ended: None })
     }
 
@@ -165,8 +178,8 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
     ///
     /// # Errors
     ///
-    /// [`ResumeError`] if `saved` is not the state of a request of this method or was saved for another account, or if
-    /// the request breaks a rule.
+    /// [`ResumeError`] if `saved` is not the state of this request or was saved for another account, or if the request
+    /// breaks a rule. Card data and other values that are never shown are not compared.
     pub fn resume(saved: &SavedState, account: impl Into<Arc<Account>>, request: M) -> Result<Self, ResumeError> {
         let account = account.into();
         let services = Services::of_version(M::INFO.service.version);
@@ -179,6 +192,9 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         }
         let bounds = state.bounds;
         let new = Self::new(account, request, bounds).map_err(|_| ResumeError::Mismatch("request"))?;
+        if state.request.is_some() && state.request != new.state.request {
+            return Err(ResumeError::Mismatch("request"));
+        }
         Ok(Self { state, ..new })
     }
 

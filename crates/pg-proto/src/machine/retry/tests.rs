@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use pg_model::{
-    AuthSessionKey, CancelPreauth, CapturePreauth, Currency, DeleteToken, EnterpriseCancel, EnterpriseCapture,
-    EnterpriseRefund, Item, Order, Outcome, Refund, Repeat, TokenLookup, TransactionLookup,
+    Auth, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, Currency, DeleteToken, EnterpriseCancel,
+    EnterpriseCapture, EnterpriseRefund, Item, Order, Outcome, Refund, Repeat, TokenLookup, TransactionLookup,
 };
 
 use super::*;
@@ -297,6 +297,46 @@ fn after_a_crash_the_request_counts_as_sent() {
     begin(&mut resumed, NOW);
     let other = Retry::resume(&retry.save(), account(), request());
     assert_eq!(other.map(|_| ()), Err(ResumeError::Mismatch("method")));
+}
+
+/// Another refund would be sent under the attempts of this one, or its outcome reported as that of this one.
+#[test]
+fn a_request_is_not_resumed_with_another_request() {
+    let key = "0123456789abcdef0123456789abcdef";
+    let refund = || Refund::new(key).transaction_value(400);
+    let mut retry = Retry::new(account(), refund(), RetryBounds::default()).unwrap();
+    let (ready, sending) = (retry.save(), {
+        begin(&mut retry, NOW);
+        retry.save()
+    });
+    for saved in [ready, sending] {
+        Retry::resume(&saved, account(), refund()).unwrap();
+        let others = [
+            refund().transaction_value(401),
+            Refund::new("fedcba9876543210fedcba9876543210").transaction_value(400),
+            refund().unique_merchant_reference("refund-7"),
+            Refund::new(key),
+        ];
+        for other in others {
+            let resumed = Retry::resume(&saved, account(), other);
+            assert_eq!(resumed.map(|_| ()), Err(ResumeError::Mismatch("request")));
+        }
+        // An earlier version saved no digest.
+        let (before, digest) = saved.text().split_once(r#""request":""#).unwrap();
+        let (_, after) = digest.split_once(r#"","#).unwrap();
+        let earlier = SavedState::from_text(format!("{before}{after}"));
+        Retry::resume(&earlier, account(), refund().transaction_value(401)).unwrap();
+    }
+}
+
+#[test]
+fn a_saved_request_does_not_hide_which_card_it_has_behind_a_digest() {
+    let saved = |number: &str| {
+        let card = CardDetails::new(number, "12", "49").cv2("123");
+        let order = Order::new(Currency::GBP).item(Item::new("Tea", 499));
+        Retry::new(account(), Auth::new(card, order), RetryBounds::default()).unwrap().save()
+    };
+    assert_eq!(saved("4000000000001000"), saved("4111111111111111"));
 }
 
 #[test]
