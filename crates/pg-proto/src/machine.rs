@@ -11,13 +11,14 @@
 //!   crash loses nothing: the resumed machine counts that request as sent. Save a machine before each [`Action::Ask`]
 //!   too, if it asks its owner something. Save a machine that submits batches after each reply too, since that reply
 //!   cannot be requested again. A machine that is also saved before each wait remembers for how long the service
-//!   refuses requests. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`]. A machine
-//!   that asks again then loses only the demand in a crash, and no money: the driver asks.
+//!   refuses requests. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`]. If the
+//!   machine then asks again, the driver asks without a saved state: a crash loses the payment, but no money.
 //! - **Only one driver** works on a machine at a time, and it resumes from the state that was saved last. Two drivers
 //!   that resume from one state may pay twice.
 //! - It sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that arrive
 //!   meanwhile wait for that event.
-//! - After [`Action::WaitUntil`] it returns with [`Event::Woken`] at that time or later, or with an input earlier.
+//! - After [`Action::WaitUntil`] it returns with [`Event::Woken`] at that time or later, or with an input earlier. An
+//!   earlier `Woken`, for example after the clock was set back, sends nothing: the machine returns what it waits for.
 //! - After [`Action::Ask`] it returns with an input.
 //! - After [`Action::Done`] it stops. It records the outcome durably before other code acts on it. It never resumes a
 //!   machine whose outcome is recorded: a resumed machine continues, and may pay.
@@ -76,7 +77,7 @@ pub use settlement::{Reconcile, UnknownReason};
 ///
 /// fn drive<M: Machine<Demand = Never>>(
 ///     machine: &mut M,
-///     mut store: impl FnMut(SavedState),
+///     mut store: impl FnMut(SavedState) -> std::io::Result<()>,
 ///     mut send: impl FnMut(http::Request<Bytes>) -> Result<http::Response<Bytes>, Failure>,
 ///     mut now: impl FnMut() -> Moment,
 ///     mut wait: impl FnMut(Duration),
@@ -84,10 +85,11 @@ pub use settlement::{Reconcile, UnknownReason};
 ///     let mut event = Event::Begin;
 ///     loop {
 ///         event = match machine.step(event, now(), 4) {
-///             Action::Send(request) => {
-///                 store(machine.save());
-///                 send(request).map_or_else(Event::Failed, Event::Reply)
-///             }
+///             Action::Send(request) => match store(machine.save()) {
+///                 Ok(()) => send(request).map_or_else(Event::Failed, Event::Reply),
+///                 // Without a saved state, a crash would lose the request.
+///                 Err(_) => Event::Failed(Failure::HeldBack),
+///             },
 ///             Action::WaitUntil(moment) => {
 ///                 wait(moment.since(now()));
 ///                 Event::Woken
