@@ -69,16 +69,19 @@ fn the_front_end_says_not_paid_only_after_a_refusal_that_holds_for_every_copy() 
         let is_spent = ["111", "956"].contains(&code.as_str());
         let open = meaning.leaves_it_open || meaning.says_it_was_done;
         assert!(!is_spent || (meaning.known && meaning.spends_reference && !open), "{code}");
+        // This code is about a transaction that a request names, and no payment of the shop names one.
+        let is_about_another = *code == "943";
         let no_later_copy = meaning.scope == RefusalScope::FromNowOn || is_spent;
         let first = match (meaning.remedy, meaning.scope) {
             // The credentials may have been replaced after an earlier copy was paid.
             (Remedy::FixCredentials, _) => ("open", "-"),
+            _ if is_about_another => ("open", "-"),
             (_, RefusalScope::Always) => ("not paid", "-"),
             _ if no_later_copy => ("open", "not paid"),
             _ => ("open", "-"),
         };
         // Of a payment that was sent before, no refusal proves anything without a lookup.
-        let is_settled = no_later_copy || meaning.scope == RefusalScope::Always;
+        let is_settled = !is_about_another && (no_later_copy || meaning.scope == RefusalScope::Always);
         let again = ("open", if is_settled { "not paid" } else { "-" });
         // A request that the service did not examine is sent again after a pause, and no other one that it refused.
         let unseen = [Remedy::FixCredentials, Remedy::WaitOneMinute, Remedy::WaitFiveMinutes].contains(&meaning.remedy);

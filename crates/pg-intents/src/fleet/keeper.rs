@@ -1,7 +1,7 @@
 //! Saves a machine before it sends, and prevents it from sending after its lease.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pg_hyper::{
     Clock,
@@ -79,7 +79,7 @@ impl<S: IntentStore> Keeper<S> {
 
     /// Saves the machine. After a failure, nothing more is sent.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
-        let asked = self.clock.now();
+        let asked = (self.clock.now(), running());
         let (position, trouble) = {
             let mut kept = self.lock();
             // A machine is saved before it sends, and before it waits after a reply.
@@ -128,8 +128,8 @@ impl<S: IntentStore> Keeper<S> {
         self.lock().permitted
     }
 
-    fn is_late(&self, asked: Moment) -> bool {
-        self.clock.now().since(asked) >= self.lease.mul_f32(0.5) && !self.lease.is_zero()
+    fn is_late(&self, (wall, steady): (Moment, Instant)) -> bool {
+        is_late(self.lease, self.clock.now().since(wall), running().duration_since(steady))
     }
 
     async fn begin(&self, new: NewIntent, saved: &SavedState) -> Result<(), Trouble> {
@@ -199,5 +199,30 @@ impl From<StoreError> for Trouble {
             StoreError::Lost => Self::Lost,
             error => Self::Store(error),
         }
+    }
+}
+
+/// Whether half the lease has passed on one of two clocks: the wall clock may have been set back meanwhile, and the other one
+/// may have stood still while the computer was suspended.
+fn is_late(lease: Duration, wall: Duration, steady: Duration) -> bool {
+    !lease.is_zero() && wall.max(steady) >= lease / 2
+}
+
+#[expect(clippy::disallowed_methods, reason = "a lease that the wall clock hides must not be outlived")]
+fn running() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_ends_by_the_clock_that_shows_more_time() {
+        let seconds = Duration::from_secs;
+        for (wall, steady, late) in [(0, 8, true), (8, 0, true), (7, 7, false)] {
+            assert_eq!(is_late(seconds(15), seconds(wall), seconds(steady)), late, "{wall} {steady}");
+        }
+        assert!(!is_late(seconds(0), seconds(9), seconds(9)), "no lease");
     }
 }

@@ -18,13 +18,13 @@ const PAID: [&str; 14] = [
     "thank you for your purchase",
     "paid",
 ];
-/// What turns one of these around if it is among the words shortly before it.
-const DENIALS: [&str; 15] = [
-    "not", "no", "never", "if", "once", "until", "when", "unless", "to", "hasn't", "isn't", "wasn't", "haven't",
-    "cannot", "can't",
+/// What turns one of these around if it is among the words shortly before it, in the same sentence.
+const DENIALS: [&str; 23] = [
+    "not", "never", "nothing", "neither", "nor", "if", "whether", "once", "until", "when", "unless", "be", "cannot",
+    "can't", "hasn't", "haven't", "isn't", "wasn't", "aren't", "weren't", "don't", "didn't", "doesn't",
 ];
 /// So many words before a phrase may turn it around.
-const NEAR: usize = 4;
+const NEAR: usize = 5;
 
 /// Whether the page says that something was paid: by its claim, or in its text.
 pub(crate) fn says_paid(seen: &Seen) -> bool {
@@ -45,33 +45,46 @@ pub(crate) fn claim(seen: &Seen) -> Option<String> {
     value.get("claim")?.as_str().map(ToOwned::to_owned)
 }
 
-/// Whether the phrase at this place consists of whole words, and the sentence before it does not deny it.
+/// Whether the phrase at this place consists of whole words, is no label, and is not denied in its sentence.
 fn says(text: &str, at: usize, phrase: &str) -> bool {
     let (before, after) = (&text[..at], &text[at + phrase.len()..]);
-    if before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric) {
-        return false;
-    }
+    let is_inside = before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric);
+    let is_label = after.trim_start_matches(['"', '\'']).trim_start().starts_with(':');
     let sentence = before.rsplit(['.', '!', '?', ':', ';']).next().unwrap_or_default();
-    !sentence.split(' ').rev().filter(|word| !word.is_empty()).take(NEAR).any(|word| DENIALS.contains(&word))
+    let mut near = sentence.split_whitespace().rev().take(NEAR);
+    let is_denied = sentence.trim_end().ends_with(" no") || sentence.trim() == "no";
+    // "Amount paid: 0.00".
+    let is_amount = sentence.trim_end().ends_with("amount");
+    !(is_inside || is_label || is_denied || is_amount || near.any(|word| DENIALS.contains(&word)))
 }
 
-/// Returns the text of a page without tags, in lower case, with one space between words.
+/// Returns the text of a page without tags, scripts and styles, in lower case, with one space between words. A tag that
+/// does not only mark words ends a sentence.
 fn words(html: &str) -> String {
+    let html = html.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'").replace("&#39;", "'").replace("&rsquo;", "'");
     let mut text = String::with_capacity(html.len());
-    let mut in_tag = false;
-    for letter in html.chars() {
-        match letter {
-            '<' => {
-                in_tag = true;
-                text.push(' ');
-            }
-            '>' => in_tag = false,
-            _ if !in_tag => text.push(letter.to_ascii_lowercase()),
-            _ => {}
+    let mut rest = html.as_str();
+    while let Some((before, tagged)) = rest.split_once('<') {
+        text.push_str(before);
+        let (tag, after) = tagged.split_once('>').unwrap_or((tagged, ""));
+        let name =
+            tag.trim_start_matches('/').split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+        text.push_str(if MARKS.contains(&name) { "" } else { " . " });
+        rest = after;
+        if HIDDEN.contains(&name) && !tag.starts_with('/') {
+            rest = after
+                .split_once(&format!("</{name}"))
+                .map_or("", |(_, rest)| rest.split_once('>').map_or("", |(_, rest)| rest));
         }
     }
+    text.push_str(rest);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+/// Tags within a sentence.
+const MARKS: [&str; 9] = ["a", "b", "em", "i", "small", "span", "strong", "code", "u"];
+/// Tags whose content no customer reads.
+const HIDDEN: [&str; 3] = ["script", "style", "template"];
 
 /// Returns the first sign of the program's internals that the page shows, if any.
 pub(crate) fn inside(body: &str) -> Option<&'static str> {
@@ -108,8 +121,16 @@ mod tests {
         assert!(says_paid(&seen("{\"claim\": \"paid\"}")));
         assert!(!says_paid(&seen("{\"claim\": \"unknown\", \"text\": \"your order is paid\"}")));
         assert!(!says_paid(&seen("<p>Your order is not paid yet. Please check your card details.</p>")));
-        assert!(says_paid(&seen("<h1>Paid</h1><p>Your order: 9.98 GBP paid with thanks. It ships today.</p>")));
-        assert!(says_paid(&seen("<p>Not to worry! Your order is paid.</p>")));
+        for text in [
+            "<h1>Paid</h1><p>Your order: 9.98 GBP paid with thanks. It ships today.</p>",
+            "<p>Not to worry! Your order is paid.</p>",
+            "<title>Welcome to TeaShop</title><h1>Thank you for your order</h1>",
+            "<a href=\"/\">Return to shop</a><h1>Payment successful</h1>",
+            "Order no 12345 has been paid",
+            "<h1>Your order <b>is</b> <em>paid</em></h1>",
+        ] {
+            assert!(says_paid(&seen(text)), "{text}");
+        }
         for text in [
             "Your order has not been paid yet.",
             "This order is unpaid.",
@@ -117,6 +138,18 @@ mod tests {
             "The amount is still to be paid.",
             "Prepaid cards are welcome.",
             "Was soll das? Die Bestellung ist bezahlt.",
+            "Nothing was paid.",
+            "We do not know yet whether you have paid.",
+            "We do not know whether the order was paid.",
+            "Amount paid: 0.00 GBP",
+            "Paid: no",
+            "{\"order\": \"o-1\", \"paid\": false}",
+            "<style>.paid { color: green }</style><p>We are checking your payment.</p>",
+            "<script>const texts = { paid: 'Paid' };</script><p>We are checking your payment.</p>",
+            "It is neither shipped nor paid.",
+            "The order hasn\u{2019}t been paid.",
+            "The order hasn&#39;t been paid.",
+            "<p>No payment received</p>",
         ] {
             assert!(!says_paid(&seen(text)), "{text}");
         }

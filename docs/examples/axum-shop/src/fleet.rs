@@ -95,7 +95,7 @@ pub async fn serve<S: IntentStore>(
 /// one payment.
 ///
 /// The card comes from the shop's own record: with a key from the browser, a customer could pay with the card of
-/// another one. The service compares the reference with that of the card (spec 2 §4.4).
+/// another one. The service compares the reference with that of the card (spec 2 §4.4 for a payment, A58).
 async fn card<S: IntentStore>(
     State(shop): Server<S>,
     Path(id): Path<String>,

@@ -139,20 +139,25 @@ impl Batch {
     /// Ends the batch with the retrieved `entries` as its result.
     pub(super) fn finish(&mut self, entries: Vec<UpdatedCard>) {
         let sorted = self.sorted_keys();
-        let mut answered = vec![false; sorted.len()];
-        let before = entries.len();
-        let entries: Vec<UpdatedCard> = entries
-            .into_iter()
-            .filter(|entry| {
-                let place = sorted.binary_search(&entry.old_card_key.as_str());
-                place.is_ok_and(|place| !std::mem::replace(&mut answered[place], true))
-            })
-            .collect();
-        let is_answered = |key: &CardKey| sorted.binary_search(&key.as_str()).is_ok_and(|place| answered[place]);
+        let mut answers: Vec<Option<usize>> = vec![None; sorted.len()];
+        let mut kept: Vec<UpdatedCard> = Vec::with_capacity(entries.len());
+        let mut strangers = 0;
+        for entry in entries {
+            match sorted.binary_search(&entry.old_card_key.as_str()).map(|place| &mut answers[place]) {
+                Ok(answer @ None) => {
+                    *answer = Some(kept.len());
+                    kept.push(entry);
+                }
+                // The same answer again tells nothing new.
+                Ok(Some(answer)) => strangers += usize::from(kept[*answer] != entry),
+                Err(_) => strangers += 1,
+            }
+        }
+        let is_answered =
+            |key: &CardKey| sorted.binary_search(&key.as_str()).is_ok_and(|place| answers[place].is_some());
         let unanswered = self.keys.iter().filter(|key| !is_answered(key)).cloned().collect();
-        let strangers = before - entries.len();
         let key = self.submitted().map(str::to_owned);
-        self.result = Some(Arc::new(self.result_of(key, BatchEnd::Finished, entries, unanswered, strangers)));
+        self.result = Some(Arc::new(self.result_of(key, BatchEnd::Finished, kept, unanswered, strangers)));
     }
 
     /// Creates the result of a batch that ended without one.

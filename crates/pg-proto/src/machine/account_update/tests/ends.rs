@@ -151,7 +151,16 @@ fn answers_are_sorted_into_ours_and_others() {
     world.instead.insert(1, Fault::Garble(200, finished(&key_of(1), NOON, &keys).leak()));
     let summary = world.run();
     let progress = summary.progress;
-    assert_eq!((progress.finished, progress.unanswered, progress.strangers), (1, 1, 2));
+    assert_eq!((progress.finished, progress.unanswered, progress.strangers), (1, 1, 1));
     let result = &world.results[&0];
-    assert_eq!((result.strangers, &result.unanswered[..]), (2, &[CardKey::from("b")][..]));
+    assert_eq!((result.strangers, &result.unanswered[..]), (1, &[CardKey::from("b")][..]));
+}
+
+#[test]
+fn another_answer_for_an_answered_card_is_counted() {
+    let mut world = World::new(plan(), &["a"]);
+    let one = finished(&key_of(1), NOON, &["a", "a"].map(str::to_owned));
+    let two = one.replacen("706", "701", 1);
+    world.instead.insert(1, Fault::Garble(200, two.leak()));
+    assert_eq!(world.run().progress.strangers, 1);
 }
