@@ -87,29 +87,15 @@ impl DurableFile {
         self.sync_folder()
     }
 
-    /// Replaces the state `previous`, or nothing, by another one. Another state is not overwritten: it may be the only
-    /// record of a payment in progress.
-    pub(crate) fn replace(&self, previous: Option<&SavedState>, saved: &SavedState) -> io::Result<()> {
+    /// Replaces the state `previous`, or nothing, by another one, and returns whether it did. Another state is not
+    /// overwritten: it may be the only record of a payment in progress.
+    pub(crate) fn replace(&self, previous: Option<&SavedState>, saved: &SavedState) -> io::Result<bool> {
         let found = self.saved()?;
-        if found.as_ref() == previous {
-            return self.write(saved.text());
+        let is_known = found.as_ref() == previous;
+        if is_known {
+            self.write(saved.text())?;
         }
-        let file = self.0.display();
-        let (kind, text) = match previous {
-            None => (
-                io::ErrorKind::AlreadyExists,
-                format!(
-                    "{file} already has the state of a machine; resume it, or remove the file once its outcome is recorded"
-                ),
-            ),
-            Some(_) => (
-                io::ErrorKind::Other,
-                format!(
-                    "{file} no longer has the last state of this machine; resume the state that it has now, if any"
-                ),
-            ),
-        };
-        Err(io::Error::new(kind, text))
+        Ok(is_known)
     }
 
     /// Removes the file. A missing file is not an error.
@@ -188,15 +174,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = DurableFile::new(folder.path().join("order-7.json"));
         let [one, two, three] = ["one", "two", "three"].map(SavedState::from_text);
-        file.replace(None, &one).unwrap();
-        file.replace(Some(&one), &two).unwrap();
-        let again = file.replace(None, &three).unwrap_err();
-        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
-        assert!(again.to_string().contains("order-7.json already has the state of a machine; resume it"), "{again}");
-        file.replace(Some(&one), &three).unwrap_err();
+        assert!(file.replace(None, &one).unwrap());
+        assert!(file.replace(Some(&one), &two).unwrap());
+        assert!(!file.replace(None, &three).unwrap());
+        assert!(!file.replace(Some(&one), &three).unwrap());
         assert_eq!(file.saved().unwrap(), Some(two.clone()));
         file.remove().unwrap();
-        file.replace(Some(&two), &three).unwrap_err();
+        assert!(!file.replace(Some(&two), &three).unwrap());
         assert_eq!(file.saved().unwrap(), None);
     }
 
