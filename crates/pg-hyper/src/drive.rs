@@ -193,7 +193,8 @@ where
     /// is the outcome of the other drive, or of a drive that is resumed from the stored state.
     ///
     /// An error says that it is not known whether the state was stored. Then the machine receives [`Failure::HeldBack`], as
-    /// with [`store`](Self::store). So do not return an error for a row that exists already.
+    /// with [`store`](Self::store), and the next save calls `store` with each state that may be stored, until it returns
+    /// `true`. So do not return an error for a row that exists already.
     ///
     /// ```no_run
     /// # use pg_hyper::{Client, ThreeDSecureDrive, proto::machine::SavedState};

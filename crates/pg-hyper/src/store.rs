@@ -36,23 +36,35 @@ impl Store {
         }))
     }
 
-    /// Saves only if `store` returns that it has replaced the last state, which is `first` in the beginning.
+    /// Saves only if `store` returns that it has replaced the last state, which is `first` in the beginning. A save that
+    /// failed may have been done: a database may commit, and lose its reply. So its state may be the last one too.
     pub(crate) fn comparing<F, Stored, E>(first: Option<SavedState>, store: F) -> Self
     where
         F: Fn(Option<SavedState>, SavedState) -> Stored + Send + Sync + 'static,
         Stored: Future<Output = Result<bool, E>> + Send + 'static,
         E: Into<StoreError>,
     {
-        let last = Arc::new(Mutex::new(first));
+        let (store, last) = (Arc::new(store), Arc::new(Mutex::new(vec![first])));
         Self::new(move |saved| {
-            let previous = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let (storing, last) = (store(previous, saved.clone()), Arc::clone(&last));
+            let (store, last) = (Arc::clone(&store), Arc::clone(&last));
             async move {
-                if !storing.await.map_err(Into::into)? {
-                    return Err(StoreError::from(Superseded));
+                let known = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                for previous in known {
+                    let stored = store(previous, saved.clone()).await.map_err(Into::into);
+                    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+                    match stored {
+                        Ok(false) => {}
+                        Ok(true) => {
+                            *last = vec![Some(saved)];
+                            return Ok(());
+                        }
+                        Err(error) => {
+                            last.push(Some(saved));
+                            return Err(error);
+                        }
+                    }
                 }
-                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(saved);
-                Ok(())
+                Err(StoreError::from(Superseded))
             }
         })
     }

@@ -220,6 +220,30 @@ async fn a_failed_save_leaves_the_state_that_the_next_one_replaces() {
     assert_eq!(seen[3].0.as_ref(), Some(&seen[2].1));
 }
 
+/// A database that commits and loses its reply.
+#[tokio::test(start_paused = true)]
+async fn a_save_that_was_done_but_reported_as_failed_does_not_lock_its_drive_out() {
+    let service = Service::default();
+    let client = client(&service);
+    let stored = Mutex::new((None, 0));
+    let mut payment = client
+        .three_d_secure(InitiateThreeDSecureCardKey::new("card-key", order()), ThreeDSecurePlan::default())
+        .unwrap()
+        .store_if(move |previous, new| {
+            let mut stored = stored.lock().unwrap();
+            let is_known = stored.0 == previous;
+            if is_known {
+                *stored = (Some(new), stored.1 + 1);
+            }
+            // The second one is that before the challenge.
+            ready(if is_known && stored.1 == 2 { Err("the reply is lost") } else { Ok(is_known) })
+        });
+    let DriveStep::Ask(ThreeDSecureDemand::Challenge { .. }) = payment.next().await else { panic!("no challenge") };
+    assert!(matches!(payment.error(), Some(DriveError::Store(_))), "{:?}", payment.error());
+    let outcome = returned(payment).await;
+    assert!(matches!(outcome, ThreeDSecureOutcome::Approved(_)), "{outcome}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_new_checkout_does_not_overwrite_the_state_of_an_open_one() {
     let (folder, service) = (tempfile::tempdir().unwrap(), Service::default());
