@@ -219,7 +219,8 @@ where
         self
     }
 
-    /// [Saves](Self::store_if) the machine in this file, if the file has the state that this drive knows. The file of a
+    /// [Saves](Self::store_if) the machine in this file, if the file has the state that this drive knows. The file is locked
+    /// meanwhile, so of two drives at once, also of two processes, one is superseded. The file of a
     /// new machine must not exist yet: resume the machine that it contains, or remove the file once the outcome is
     /// recorded. Otherwise the machine ends as [superseded](Self::store_if), for a payment that is *Unknown*: keep the file.
     /// If a state was [rebound](SavedState::rebind), write it to the file before it is resumed. The file always
