@@ -6,7 +6,7 @@ use std::{
     future::ready,
     pin::{Pin, pin},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
@@ -183,11 +183,18 @@ where
 
     /// [Saves](Self::store) the machine only if the stored state is the one that this drive knows: `store` gets the state
     /// from which the drive was resumed or that it saved last, `None` before the first save of a new machine, and the new
-    /// state. It must replace the first by the second in one step, and fail if the stored state is another one:
-    /// `UPDATE … SET state = $2 WHERE state = $1`, or `INSERT` for `None`, and an error if no row was changed.
+    /// state. It must replace the first by the second in one step, and return whether it did: `false` if the stored state is
+    /// another one. In SQL, that is `UPDATE … SET state = $2 WHERE state = $1`, or `INSERT … ON CONFLICT DO NOTHING` for
+    /// `None`, and whether a row was changed.
     ///
-    /// Then a second drive for the same machine sends nothing. Its outcome says so; the outcome of the payment is that of
-    /// the other drive, or of a drive that is resumed from the stored state.
+    /// After `false`, another drive or an earlier run owns the machine, and may have paid. This drive sends nothing. Its
+    /// machine receives [`Failure::Superseded`] and ends at once: a payment as *Unknown*, for the reason
+    /// [`Superseded`](pg_proto::machine::UnknownReason::Superseded). Do not record this as the outcome of the payment. That
+    /// is the outcome of the other drive, or of a drive that is resumed from the stored state.
+    ///
+    /// An error says that it is not known whether the state was stored. Then the machine receives [`Failure::HeldBack`], as
+    /// with [`store`](Self::store), and the next save calls `store` with each state that may be stored, until it returns
+    /// `true`. So do not return an error for a row that exists already.
     ///
     /// ```no_run
     /// # use pg_hyper::{Client, ThreeDSecureDrive, proto::machine::SavedState};
@@ -196,37 +203,27 @@ where
     /// let payment = client.resume_three_d_secure(&saved)?.store_if(|previous, new| async move {
     ///     let previous = previous.map_or_else(String::new, |previous| previous.text().to_owned());
     ///     let sql = "UPDATE orders SET state = $2 WHERE id = 7 AND state = $1";
-    ///     match update(sql, [previous, new.text().to_owned()]).await {
-    ///         Ok(1) => Ok(()),
-    ///         Ok(_) => Err("another drive has changed the state".into()),
-    ///         Err(error) => Err(pg_hyper::StoreError::from(error)),
-    ///     }
+    ///     update(sql, [previous, new.text().to_owned()]).await.map(|rows| rows == 1)
     /// });
     /// # Ok(payment)
     /// # }
     /// ```
     #[must_use]
-    pub fn store_if<F, Stored, E>(self, store: F) -> Self
+    pub fn store_if<F, Stored, E>(mut self, store: F) -> Self
     where
         F: Fn(Option<SavedState>, SavedState) -> Stored + Send + Sync + 'static,
-        Stored: Future<Output = Result<(), E>> + Send + 'static,
+        Stored: Future<Output = Result<bool, E>> + Send + 'static,
         E: Into<StoreError>,
     {
-        let last = Arc::new(Mutex::new(self.resumed_from.clone()));
-        self.store(move |saved| {
-            let previous = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let (storing, last) = (store(previous, saved.clone()), Arc::clone(&last));
-            async move {
-                storing.await.map_err(Into::into)?;
-                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(saved);
-                Ok::<_, StoreError>(())
-            }
-        })
+        self.store = Some(Store::comparing(self.resumed_from.clone(), store));
+        self
     }
 
-    /// [Saves](Self::store_if) the machine in this file, if the file has the state that this drive knows. The file of a
+    /// [Saves](Self::store_if) the machine in this file, if the file has the state that this drive knows. The file is locked
+    /// meanwhile, so of two drives at once, also of two processes, one is superseded. The file of a
     /// new machine must not exist yet: resume the machine that it contains, or remove the file once the outcome is
-    /// recorded. If a state was [rebound](SavedState::rebind), write it to the file before it is resumed. The file always
+    /// recorded. Otherwise the machine ends as [superseded](Self::store_if), for a payment that is *Unknown*: keep the file.
+    /// If a state was [rebound](SavedState::rebind), write it to the file before it is resumed. The file always
     /// contains a complete state, and it is on the disk before the request is sent. The thread waits for the disk.
     #[must_use]
     pub fn store_in(self, file: DurableFile) -> Self {
@@ -320,12 +317,15 @@ where
                 self.receipts.give();
                 return self.decided(decided);
             };
-            self.note(DriveError::Store(error));
-            if let Decided::Tell(DriveStep::Ask(_)) = decided {
+            let error = DriveError::of_store(error);
+            let failure = error.failure();
+            self.note(error);
+            return match decided {
+                Decided::Tell(DriveStep::Done(_)) => self.decided(decided),
+                Decided::Wait(_) if failure != Failure::Superseded => self.decided(decided),
                 // The machine decides what happens next: it asks again, or ends.
-                return self.step(Event::Failed(Failure::HeldBack), false);
-            }
-            return self.decided(decided);
+                Decided::Wait(_) | Decided::Tell(DriveStep::Ask(_)) => self.step(Event::Failed(failure), false),
+            };
         }
         let event = self.event().await;
         let news = !matches!(event, Event::Begin | Event::Woken);

@@ -5,8 +5,7 @@ use std::{error::Error, fmt};
 use pg_model::mask;
 use pg_proto::machine::{Failure, throttle::StopReason};
 
-use crate::StoreError;
-use crate::{LimitError, TransportError};
+use crate::{LimitError, StoreError, TransportError, store::Superseded};
 
 /// Why a request of a machine had no reply, or was not sent: the last error of a drive, from
 /// [`Drive::error`](crate::Drive::error).
@@ -35,6 +34,9 @@ pub enum DriveError {
     Transport(TransportError),
     /// The machine could not be saved, so nothing was sent.
     Store(StoreError),
+    /// The stored state is not the one that this drive knows, so nothing was sent: another drive, or an earlier run, works on
+    /// the machine. Resume the stored state.
+    Superseded,
     /// Nothing is sent until the reason has been checked, see [`Client::resume_sending`].
     ///
     /// [`Client::resume_sending`]: crate::Client::resume_sending
@@ -44,11 +46,17 @@ pub enum DriveError {
 }
 
 impl DriveError {
+    /// Returns the error of a store.
+    pub(super) fn of_store(error: StoreError) -> Self {
+        if error.is::<Superseded>() { Self::Superseded } else { Self::Store(error) }
+    }
+
     /// Returns the failure that the machine receives.
     pub(super) const fn failure(&self) -> Failure {
         match self {
             Self::Transport(TransportError::NotSent(_)) => Failure::NotSent,
             Self::Transport(TransportError::MaybeSent(_)) => Failure::MaybeSent,
+            Self::Superseded => Failure::Superseded,
             Self::Store(_) | Self::Stopped(_) | Self::Limit(_) => Failure::HeldBack,
         }
     }
@@ -62,6 +70,7 @@ impl fmt::Display for DriveError {
             Self::Store(error) => {
                 write!(f, "not sent: the machine could not be saved: {}", mask::text(&error.to_string()))
             }
+            Self::Superseded => write!(f, "not sent: {Superseded}"),
             Self::Stopped(stop) => write!(f, "held back: {stop}"),
             Self::Limit(error) => write!(f, "held back: {error}"),
         }
@@ -74,7 +83,7 @@ impl Error for DriveError {
             Self::Transport(error) => error.source(),
             Self::Store(error) => Some(&**error),
             Self::Limit(error) => error.source(),
-            Self::Stopped(_) => None,
+            Self::Superseded | Self::Stopped(_) => None,
         }
     }
 }

@@ -12,7 +12,8 @@ use pg_proto::machine::SavedState;
 /// A file with one text that must survive a crash, such as a machine or an order.
 ///
 /// [`write`](Self::write) writes a second file, syncs it to disk, and renames it to the first. So the file contains
-/// the complete old or new text, whenever the process or the computer stops. Only one writer at a time is allowed.
+/// the complete old or new text, whenever the process or the computer stops. Writers exclude each other, also in other
+/// processes: each locks a file beside it, whose name ends with `.lock`.
 ///
 /// ```no_run
 /// use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::AuthCardKey}};
@@ -73,51 +74,40 @@ impl DurableFile {
     ///
     /// # Errors
     ///
-    /// If it cannot be written, synced or renamed. The file then contains the old text, or perhaps the new text if the
+    /// If it cannot be locked, written, synced or renamed. The file then contains the old text, or perhaps the new text if the
     /// sync of its folder failed.
     pub fn write(&self, text: &str) -> io::Result<()> {
-        let beside = self.beside();
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        owner_only(&mut options);
-        let mut file = options.open(&beside)?;
+        let _lock = self.lock()?;
+        self.write_locked(text)
+    }
+
+    fn write_locked(&self, text: &str) -> io::Result<()> {
+        let beside = self.beside(".new");
+        let mut file = owner_only().truncate(true).open(&beside)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&beside, &self.0)?;
         self.sync_folder()
     }
 
-    /// Replaces the state `previous`, or nothing, by another one. Another state is not overwritten: it may be the only
-    /// record of a payment in progress.
-    pub(crate) fn replace(&self, previous: Option<&SavedState>, saved: &SavedState) -> io::Result<()> {
-        let found = self.saved()?;
-        if found.as_ref() == previous {
-            return self.write(saved.text());
+    /// Replaces the state `previous`, or nothing, by another one, and returns whether it did. Another state is not
+    /// overwritten: it may be the only record of a payment in progress.
+    pub(crate) fn replace(&self, previous: Option<&SavedState>, saved: &SavedState) -> io::Result<bool> {
+        let _lock = self.lock()?;
+        let is_known = self.saved()?.as_ref() == previous;
+        if is_known {
+            self.write_locked(saved.text())?;
         }
-        let file = self.0.display();
-        let (kind, text) = match previous {
-            None => (
-                io::ErrorKind::AlreadyExists,
-                format!(
-                    "{file} already has the state of a machine; resume it, or remove the file once its outcome is recorded"
-                ),
-            ),
-            Some(_) => (
-                io::ErrorKind::Other,
-                format!(
-                    "{file} no longer has the last state of this machine; resume the state that it has now, if any"
-                ),
-            ),
-        };
-        Err(io::Error::new(kind, text))
+        Ok(is_known)
     }
 
     /// Removes the file. A missing file is not an error.
     ///
     /// # Errors
     ///
-    /// If it exists and cannot be removed.
+    /// If it exists and cannot be removed, or if it cannot be locked.
     pub fn remove(&self) -> io::Result<()> {
+        let _lock = self.lock()?;
         match fs::remove_file(&self.0) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => self.sync_folder(),
@@ -126,10 +116,23 @@ impl DurableFile {
 
     /// In the same folder, so that it can be renamed. It is named after the whole file name, so that `a.json` and
     /// `a.txt` do not conflict.
-    fn beside(&self) -> PathBuf {
+    fn beside(&self, ending: &str) -> PathBuf {
         let mut name = OsString::from(self.0.as_os_str());
-        name.push(".new");
+        name.push(ending);
         PathBuf::from(name)
+    }
+
+    /// Waits until no other writer has the lock. The lock has a file of its own, since a write replaces the other one.
+    fn lock(&self) -> io::Result<Lock> {
+        let path = self.beside(".lock");
+        loop {
+            let file = owner_only().truncate(false).open(&path)?;
+            file.lock()?;
+            // The writer before may have removed it, and another one may have created and locked a new one.
+            if is_at(&file, &path)? {
+                return Ok(Lock { path, _file: file });
+            }
+        }
     }
 
     /// A name is on disk when its folder is synced.
@@ -142,17 +145,53 @@ impl DurableFile {
     }
 }
 
+/// The right to write a file. It ends when the lock file is closed.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    /// Removes the lock file, while it is still locked. Where files have no inodes to compare, the file stays.
+    fn drop(&mut self) {
+        if cfg!(unix)
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            tracing::debug!(target: "pg.drive", %error, "a lock file was not removed");
+        }
+    }
+}
+
+/// Whether this open file is the one at the path.
 #[cfg(unix)]
-fn owner_only(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let open = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (open.dev(), open.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(not(unix))]
-fn owner_only(_: &mut OpenOptions) {}
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Creates files for writing that other users cannot read.
+fn owner_only() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
 
 #[cfg(test)]
 mod tests {
+    use std::{sync::Barrier, thread};
+
     use super::*;
 
     #[test]
@@ -188,16 +227,41 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = DurableFile::new(folder.path().join("order-7.json"));
         let [one, two, three] = ["one", "two", "three"].map(SavedState::from_text);
-        file.replace(None, &one).unwrap();
-        file.replace(Some(&one), &two).unwrap();
-        let again = file.replace(None, &three).unwrap_err();
-        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
-        assert!(again.to_string().contains("order-7.json already has the state of a machine; resume it"), "{again}");
-        file.replace(Some(&one), &three).unwrap_err();
+        assert!(file.replace(None, &one).unwrap());
+        assert!(file.replace(Some(&one), &two).unwrap());
+        assert!(!file.replace(None, &three).unwrap());
+        assert!(!file.replace(Some(&one), &three).unwrap());
         assert_eq!(file.saved().unwrap(), Some(two.clone()));
         file.remove().unwrap();
-        file.replace(Some(&two), &three).unwrap_err();
+        assert!(!file.replace(Some(&two), &three).unwrap());
         assert_eq!(file.saved().unwrap(), None);
+    }
+
+    #[test]
+    fn of_two_writers_at_once_only_one_replaces_a_state() {
+        const WRITERS: usize = 4;
+        let folder = tempfile::tempdir().unwrap();
+        let file = DurableFile::new(folder.path().join("order-7.json"));
+        let first = SavedState::from_text("first");
+        for round in 0..50 {
+            file.write(first.text()).unwrap();
+            let start = Barrier::new(WRITERS);
+            let replaced = thread::scope(|scope| {
+                let writers: Vec<_> = (0..WRITERS)
+                    .map(|writer| {
+                        let (file, first, start) = (&file, &first, &start);
+                        let next = SavedState::from_text(format!("{writer}"));
+                        scope.spawn(move || {
+                            start.wait();
+                            file.replace(Some(first), &next).unwrap()
+                        })
+                    })
+                    .collect();
+                writers.into_iter().map(|writer| writer.join().unwrap()).filter(|done| *done).count()
+            });
+            assert_eq!(replaced, 1, "round {round}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no lock file is left");
     }
 
     #[test]

@@ -13,6 +13,8 @@
 //!   cannot be requested again. A machine that is also saved before each wait remembers for how long the service
 //!   refuses requests. If the driver cannot save, it neither sends nor asks, and reports [`Failure::HeldBack`]. If the
 //!   machine then asks again, the driver asks without a saved state: a crash loses the payment, but no money.
+//! - If the driver compares, and the stored state is neither the one that it resumed from nor the one that it saved last, it
+//!   neither sends, asks nor waits, and reports [`Failure::Superseded`].
 //! - **Only one driver** works on a machine at a time, and it resumes from the state that was saved last. Two drivers
 //!   that resume from one state may pay twice.
 //! - It sends that request at most once, and answers with one [`Event::Reply`] or [`Event::Failed`]. Inputs that arrive
@@ -167,6 +169,11 @@ pub enum Failure {
     /// could not be saved.
     #[error("the request was held back")]
     HeldBack,
+    /// The driver sent nothing, because the stored state is not that of this machine: another machine, or one of an earlier
+    /// run, works on the same task, and may have sent any request. Allowed at any time. It ends the machine, and an outcome
+    /// that may be a payment is unknown: resume the stored state.
+    #[error("another machine has stored its state")]
+    Superseded,
 }
 
 /// What to do next. `Debug` shows only the method and the address of a request.

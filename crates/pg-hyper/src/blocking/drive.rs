@@ -51,11 +51,12 @@ where
         Self { inner: self.inner.store(move |saved| ready(store(saved).map_err(Into::into))), ..self }
     }
 
-    /// Saves the machine only if the stored state is the one that this drive knows; see [`crate::Drive::store_if`].
+    /// Saves the machine only if the stored state is the one that this drive knows; `store` returns whether it is. See
+    /// [`crate::Drive::store_if`].
     #[must_use]
     pub fn store_if<E: Into<StoreError>>(
         self,
-        store: impl Fn(Option<SavedState>, SavedState) -> Result<(), E> + Send + Sync + 'static,
+        store: impl Fn(Option<SavedState>, SavedState) -> Result<bool, E> + Send + Sync + 'static,
     ) -> Self {
         let store = move |previous, saved| ready(store(previous, saved).map_err(Into::into));
         Self { inner: self.inner.store_if(store), ..self }

@@ -53,7 +53,7 @@ async fn permitted<T: Transport>(
         && let Err(error) = store.put(saved).await
     {
         pass.landed(RequestEnd::NotSent).await;
-        return Exchanged::Failed(DriveError::Store(error));
+        return Exchanged::Failed(DriveError::of_store(error));
     }
     receipts.give();
     if let Err(stop) = admission.depart() {

@@ -73,7 +73,7 @@ use self::{
     retrieve::Candidate,
 };
 use super::{
-    Action, Event, Machine, Moment, ResumeError, SavedState,
+    Action, Event, Failure, Machine, Moment, ResumeError, SavedState,
     attempts::Attempts,
     books::Services,
     exchange::{ExchangeResult, UNTIL_THE_REPLY, missed},
@@ -245,6 +245,9 @@ impl AccountUpdate {
                 Some(Flight::Probe(key)) => self.probed(&key, self.sort_batch(reply), now, random),
                 None => {}
             },
+            Event::Failed(Failure::Superseded) => {
+                (self.flight, self.stopped) = (None, Some(UpdateEnd::Superseded));
+            }
             Event::Failed(failure) => match self.flight.take() {
                 Some(Flight::Submit(number)) => self.submitted(number, missed(failure), now, random),
                 Some(Flight::Retrieve(number)) => self.retrieved(number, missed(failure), now, random),

@@ -38,7 +38,8 @@
 //! 2. **Approved and Declined match the ledger.** Both come from a transaction that was returned under R, by the reply
 //!    or by a lookup. A transaction with another reference, type, amount or currency is not accepted.
 //! 3. **NotSent is final.** It is reported only if every send failed before the request left. After a crash, a request
-//!    that was about to be sent counts as sent.
+//!    that was about to be sent counts as sent. If another machine [has stored its state](Failure::Superseded), the outcome
+//!    is Unknown.
 //! 4. **Refused is never reported while a copy can still be executed**, within [`Refused::scope`](crate::Refused::scope):
 //!    - [`RefusalScope::Always`]: no copy is ever executed. It is reported at once if every earlier request was answered,
 //!      otherwise after a lookup: a lookup is a cheap check of an assumption about the service.
@@ -86,7 +87,7 @@ use pg_model::{
 use crate::{
     Account, Misuse, Unreadable,
     machine::{
-        Action, Event, Machine, Moment, Never, Reconcile, ResumeError, SavedState,
+        Action, Event, Failure, Machine, Moment, Never, Reconcile, ResumeError, SavedState,
         books::Services,
         exchange::UNTIL_THE_REPLY,
         settlement::{Expected, Unsettled},
@@ -229,6 +230,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         match event {
             Event::Begin | Event::Woken => {}
             Event::Input(never) => match never {},
+            Event::Failed(Failure::Superseded) => self.superseded(),
             Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
             event @ (Event::Reply(_) | Event::Failed(_)) => {
                 self.in_flight = false;
@@ -371,6 +373,13 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         } else {
             self.unknown(UnknownReason::NoRequest);
         }
+    }
+
+    /// Ends the charge, because another machine works on it. Its own state must not say that nothing left.
+    fn superseded(&mut self) {
+        self.in_flight = false;
+        self.state.expose(Exposure::Open);
+        self.unknown(UnknownReason::Superseded);
     }
 
     fn unknown(&mut self, why: UnknownReason) {

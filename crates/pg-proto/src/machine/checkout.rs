@@ -23,7 +23,7 @@
 //!    *Paid* if it allows more payments: that payment stays the outcome, whatever the service says about the token. So
 //!    nothing can be paid after *Lapsed* and *NotOpened*, nor after *Paid* unless the service did not confirm the
 //!    withdrawal within the attempts. After *Unknown* the token may still be open: the credentials were refused, nothing
-//!    may be sent, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
+//!    may be sent, another machine works on it, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
 //! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it, or
 //!    said after its expiry that there is nothing left to cancel (assumption A126; the local clock alone is not
 //!    enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
@@ -54,9 +54,7 @@
 //! let base = BaseUrl::parse("https://gateway.example")?;
 //! let account = Account::new(base.clone(), Credentials::new("key", "password", "sha key"))
 //!     .enterprise(base, EnterpriseCredentials::new("k".repeat(32), "p".repeat(32)));
-//! let mut request = GetToken::new();
-//! request.currency = Some("GBP".into());
-//! request.items = vec![CheckoutItem::new("Tea", "4.99").quantity(2)];
+//! let request = GetToken::new().item(CheckoutItem::new("Tea", "4.99").quantity(2)).currency("GBP");
 //! let mut checkout = Checkout::new(account, request, CheckoutPlan::default())?;
 //! // The first request asks for the token.
 //! let action = checkout.step(Event::Begin, Moment::from_millis(1_700_000_000_000), 4);
@@ -317,6 +315,7 @@ impl Checkout {
             Event::Begin | Event::Woken => {}
             Event::Input(CheckoutInput::Reported(key)) => self.told(key),
             Event::Input(CheckoutInput::Cancel) => self.withdraw(),
+            Event::Failed(Failure::Superseded) => self.superseded(),
             event @ (Event::Reply(_) | Event::Failed(_)) => match self.flight.take() {
                 Some(Flight::Token) => self.opened(event, now, random),
                 Some(Flight::Check(key)) => self.checked(key, event, now, random),

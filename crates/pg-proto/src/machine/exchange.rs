@@ -66,7 +66,8 @@ pub(super) fn sort_event<M: ApiRequest, I>(account: &Account, event: Event<I>) -
 pub(super) fn missed<T>(failure: Failure) -> ExchangeResult<T> {
     match failure {
         Failure::NotSent => ExchangeResult::NotSent,
-        Failure::MaybeSent => ExchangeResult::InDoubt,
+        // Machines end before they classify a request that was superseded.
+        Failure::MaybeSent | Failure::Superseded => ExchangeResult::InDoubt,
         Failure::HeldBack => ExchangeResult::HeldBack,
     }
 }

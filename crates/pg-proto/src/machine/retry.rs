@@ -22,7 +22,8 @@
 //!   for: a minute after 121 and 429, five after 122.
 //! - A request of any other class is sent again only after a request that certainly never left. So at most one request
 //!   leaves. After a crash, a request that was about to be sent counts as sent.
-//! - **NotSent** is final: nothing left.
+//! - **NotSent** is final: nothing left. If another machine [has stored its state](Failure::Superseded), the outcome is
+//!   Unknown.
 //! - **Answered** is the reply to this request. If a reply describes a transaction, it is compared with the request:
 //!   type, amount, currency, `uniqueMerchantReference`, and in version 5 `system_action` and `prev_trans_key`. A field
 //!   that either side lacks does not count as a difference. A reply that differs answers another request, and counts as
@@ -206,6 +207,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         match event {
             Event::Begin | Event::Woken => {}
             Event::Input(never) => match never {},
+            Event::Failed(Failure::Superseded) => self.superseded(),
             Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
             Event::Reply(response) => {
                 (self.in_flight, self.state.left) = (false, true);
@@ -217,7 +219,9 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
             Event::Failed(failure) => {
                 self.in_flight = false;
                 match failure {
-                    Failure::MaybeSent => self.without_result(Last::Unanswered(UnknownReason::NoReply), now, random),
+                    Failure::MaybeSent | Failure::Superseded => {
+                        self.without_result(Last::Unanswered(UnknownReason::NoReply), now, random)
+                    }
                     // A request of any method may be sent again.
                     Failure::NotSent => self.rest(None, now, random),
                     Failure::HeldBack if self.state.left => self.unknown(UnknownReason::HeldBack),
@@ -329,6 +333,12 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
             None => return self.unknown(UnknownReason::NoReply),
         };
         self.end(outcome);
+    }
+
+    /// Ends the request, because another machine sends it. Its own state must not say that nothing left.
+    fn superseded(&mut self) {
+        (self.in_flight, self.state.left, self.state.open) = (false, true, true);
+        self.unknown(UnknownReason::Superseded);
     }
 
     fn unknown(&mut self, why: UnknownReason) {

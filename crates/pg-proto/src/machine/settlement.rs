@@ -59,6 +59,7 @@ impl Listed {
         match event {
             Event::Reply(reply) => Self::replied(account, reply),
             Event::Failed(Failure::HeldBack) => Self::Unknown(UnknownReason::HeldBack),
+            Event::Failed(Failure::Superseded) => Self::Unknown(UnknownReason::Superseded),
             Event::Failed(Failure::NotSent | Failure::MaybeSent) | Event::Begin | Event::Woken | Event::Input(_) => {
                 Self::Again(None)
             }

@@ -79,7 +79,7 @@ use self::{
     state::{Phase, State},
 };
 use super::{
-    Action, Event, Machine, Moment, Reconcile, ResumeError, SavedState, UnknownReason, books::Services,
+    Action, Event, Failure, Machine, Moment, Reconcile, ResumeError, SavedState, UnknownReason, books::Services,
     exchange::UNTIL_THE_REPLY, settlement::Unsettled,
 };
 use crate::{Account, Misuse, Refused, Unreadable};
@@ -245,6 +245,7 @@ impl ThreeDSecure {
                 Phase::Checking => self.heard_early(input, now),
                 _ => {}
             },
+            Event::Failed(Failure::Superseded) => self.superseded(),
             Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
             event @ (Event::Reply(_) | Event::Failed(_)) => {
                 self.in_flight = false;
@@ -306,6 +307,12 @@ impl ThreeDSecure {
     fn end(&mut self, outcome: ThreeDSecureOutcome) {
         (self.initiation, self.state.sending, self.state.over) = (None, false, true);
         self.ended = Some(Box::new(outcome));
+    }
+
+    /// Ends the payment, because another machine works on it. Its own state must not say that nothing left.
+    fn superseded(&mut self) {
+        (self.in_flight, self.state.exposed, self.state.open) = (false, true, true);
+        self.unknown(UnknownReason::Superseded);
     }
 
     fn unknown(&mut self, why: UnknownReason) {

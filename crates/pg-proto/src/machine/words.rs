@@ -165,6 +165,7 @@ impl Summary {
             UpdateEnd::Complete => "complete",
             UpdateEnd::Refused(_) => "refused",
             UpdateEnd::HeldBack => "held back",
+            UpdateEnd::Superseded => "superseded",
             UpdateEnd::Unreachable => "unreachable",
             UpdateEnd::SourceChanged => "source changed",
         }
@@ -190,6 +191,9 @@ impl Display for UpdateEnd {
             Self::Complete => f.write_str("complete"),
             Self::Refused(refused) => refused.fmt(f),
             Self::HeldBack => f.write_str("held back: nothing may be sent at present; resume the update later"),
+            Self::Superseded => {
+                f.write_str("superseded: another machine has stored its state; resume the stored state")
+            }
             Self::Unreachable => f.write_str("unreachable: the service did not answer; resume the update later"),
             Self::SourceChanged => {
                 f.write_str("source changed: the beginning of the source differs from the keys that were read before")

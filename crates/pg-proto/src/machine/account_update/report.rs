@@ -157,6 +157,9 @@ pub enum UpdateEnd {
     Refused(Refused),
     /// The driver holds requests back at present. Save the machine once more; resume it later.
     HeldBack,
+    /// Another machine, or one of an earlier run, works on the update: the stored state is not that of this machine. Do not
+    /// save this machine; resume the stored state.
+    Superseded,
     /// The service was unreachable too often in a row. Save the machine once more; resume it later.
     Unreachable,
     /// The beginning of the source differs from the keys that were read before the machine was saved. Nothing was sent.

@@ -232,6 +232,7 @@ impl Explorer {
         let failed = |failure| Event::Failed(failure);
         self.go(copy(charge), world, failed(Failure::NotSent), now, depth + 1);
         self.go(copy(charge), world, failed(Failure::HeldBack), now, depth + 1);
+        self.go(copy(charge), world, failed(Failure::Superseded), now, depth + 1);
         self.crash(charge, world, now, depth);
         let resumed = world.crashes > 0;
         let world = World {

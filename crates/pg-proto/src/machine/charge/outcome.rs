@@ -28,7 +28,8 @@ pub enum ChargeOutcome {
     /// No request left. Nothing was charged, and nothing will be.
     NotSent,
     /// The outcome of the payment is unknown. Repeat this lookup later until it finds something. An empty result proves
-    /// nothing as long as a request may still arrive.
+    /// nothing as long as a request may still arrive. If another machine works on the payment, the reason is
+    /// [`UnknownReason::Superseded`]: resume the stored state.
     Unknown {
         /// The lookup to make later.
         reconcile: Reconcile,

@@ -27,7 +27,9 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
                 self.end(ChargeOutcome::NotSent);
             }
             Event::Failed(Failure::HeldBack) => self.unknown(UnknownReason::HeldBack),
-            Event::Failed(Failure::MaybeSent) | Event::Begin | Event::Woken => self.lost(now, random),
+            Event::Failed(Failure::MaybeSent | Failure::Superseded) | Event::Begin | Event::Woken => {
+                self.lost(now, random)
+            }
             Event::Input(never) => match never {},
         }
     }

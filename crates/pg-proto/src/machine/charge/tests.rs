@@ -211,6 +211,7 @@ fn only_requests_that_never_left_are_not_sent() {
     assert_eq!(drive.then(Event::Failed(Failure::NotSent)).ends(), ChargeOutcome::NotSent);
     let begin = || Drive::begin(ChargeBounds::default());
     assert_eq!(begin().then(Event::Failed(Failure::HeldBack)).ends(), ChargeOutcome::NotSent);
+    assert_eq!(begin().then(Event::Failed(Failure::Superseded)).doubts(), UnknownReason::Superseded);
     assert_eq!(Drive::begin(ChargeBounds { attempts: 0, ..ChargeBounds::default() }).ends(), ChargeOutcome::NotSent);
     let lost = || begin().then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
     assert_eq!(lost().then(Event::Failed(Failure::HeldBack)).doubts(), UnknownReason::HeldBack);

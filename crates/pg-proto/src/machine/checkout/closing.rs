@@ -189,7 +189,14 @@ impl Checkout {
         None
     }
 
-    /// Ends the checkout as unknown. The lookup to make later is by the candidate transaction, otherwise by the
+    /// Ends the checkout, because another machine works on it and may have a token.
+    pub(super) fn superseded(&mut self) {
+        self.flight = None;
+        let candidate = self.state.paid.clone().or_else(|| self.state.unclear.clone());
+        self.end(self.unknown(candidate, UnknownReason::Superseded));
+    }
+
+    /// Returns the unknown outcome. The lookup to make later is by the candidate transaction, otherwise by the
     /// reference.
     pub(super) fn unknown(&self, trans_key: Option<String>, why: UnknownReason) -> CheckoutOutcome {
         let reconcile = match (trans_key, &self.state.reference) {

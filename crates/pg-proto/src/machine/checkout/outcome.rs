@@ -24,7 +24,8 @@ pub enum CheckoutOutcome {
         /// Whether the token was cancelled; otherwise it expired.
         cancelled: bool,
     },
-    /// Whether the checkout was paid is unknown.
+    /// Whether the checkout was paid is unknown. If another machine works on it, the reason is
+    /// [`UnknownReason::Superseded`], even if this one has no token: resume the stored state.
     Unknown {
         /// The lookup to make later: of the candidate transaction, if there is one, otherwise of everything with the
         /// request's `trans_reference`.

@@ -116,6 +116,14 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
         Retry::resume(&capture().save(), account(), CapturePreauth::new("0123456789abcdef0123456789abcdef")).unwrap();
     begin(&mut held, NOW);
     assert_eq!(done(held.step(Event::Failed(Failure::HeldBack), NOW, 0)), RetryOutcome::NotSent);
+    let mut superseded = capture();
+    begin(&mut superseded, NOW);
+    let outcome = done(superseded.step(Event::Failed(Failure::Superseded), NOW, 0));
+    assert!(matches!(outcome, RetryOutcome::Unknown { why: UnknownReason::Superseded, .. }), "{outcome}");
+    let mut resumed =
+        Retry::resume(&superseded.save(), account(), CapturePreauth::new("0123456789abcdef0123456789abcdef")).unwrap();
+    let outcome = done(resumed.step(Event::Begin, NOW, 0));
+    assert!(matches!(outcome, RetryOutcome::Unknown { .. }), "{outcome}");
     for (event, unknown) in [
         (Event::Failed(Failure::MaybeSent), true),
         (answer(200, ""), true),

@@ -134,6 +134,11 @@ pub enum UnknownReason {
     /// Nothing may be sent until the credentials are corrected, while a request may have been executed.
     #[error("nothing may be sent at present, and a request may have been executed")]
     HeldBack,
+    /// Another machine, or one of an earlier run, works on the payment, and may have sent any request. This machine stopped
+    /// because the stored state is not its own. The outcome of the payment is that of the other machine: resume the stored
+    /// state.
+    #[error("another machine has stored its state of this payment, and may have paid; resume the stored state")]
+    Superseded,
     /// The service refused the request, but another copy of it may have been executed, or may be executed later. Find that
     /// out before you correct the request and send it again. If every request was answered, the dialect can resolve this:
     /// `[lookup]` says what an empty lookup looks like, whether lookups show every payment at once, and whether they find a

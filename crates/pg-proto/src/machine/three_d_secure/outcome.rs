@@ -38,7 +38,8 @@ pub enum ThreeDSecureOutcome {
     /// No request for the payment was sent.
     NotSent(NotSentReason),
     /// Whether the payment was charged is unknown. Repeat this lookup later until it finds a payment. An empty result
-    /// proves nothing as long as a request may still arrive.
+    /// proves nothing as long as a request may still arrive. If another machine works on the payment, as after two returns
+    /// of one customer, the reason is [`UnknownReason::Superseded`], and the outcome is that of the other machine.
     Unknown {
         /// The lookup to make later. It also finds the check of the authentication, which is not a payment.
         reconcile: Reconcile,

@@ -64,6 +64,14 @@ fn sending_that_is_held_back_stops_everything() {
 }
 
 #[test]
+fn a_superseded_update_stops_without_another_request() {
+    for at in 0..2 {
+        let mut world = World::new(plan(), &["a"]).with([(at, Fault::Lose(Failure::Superseded))]);
+        assert_eq!((world.run().end, world.sent.len()), (UpdateEnd::Superseded, at + 1));
+    }
+}
+
+#[test]
 fn lockouts_and_throttles_are_waited_out() {
     for (at, body, seconds) in [(0, LOCKED, 300), (0, THROTTLED, 60), (1, LOCKED, 300)] {
         let mut world = World::new(plan(), &["a", "b"]).with([(at, Fault::Say(403, body))]);

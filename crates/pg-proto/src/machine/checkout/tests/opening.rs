@@ -37,6 +37,10 @@ fn a_refusal_and_a_crash_end_it_before_a_customer_has_an_address() {
     let mut run = Run::new(Some("order-7"));
     let end = run.step(Event::Begin).fail(Failure::HeldBack).ended();
     assert_eq!(*end, CheckoutOutcome::NotOpened(NotOpenedReason::HeldBack));
+    // Another machine may have opened it.
+    let mut run = Run::new(Some("order-7"));
+    let end = run.step(Event::Begin).fail(Failure::Superseded).ended();
+    assert!(matches!(end, CheckoutOutcome::Unknown { why: UnknownReason::Superseded, .. }), "{end}");
     let mut run = Run::new(Some("order-7"));
     assert_eq!(*run.step(Event::Begin).crash().ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Interrupted));
     let mut run = Run::new(Some("order-7"));

@@ -199,6 +199,20 @@ fn held_back_is_not_sent_unless_something_left_before() {
     assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::HeldBack, .. }));
 }
 
+/// Another drive has stored its state, and may have paid.
+#[test]
+fn a_superseded_payment_is_unknown_in_every_phase() {
+    for phase in [Phase::Initiating, Phase::Challenged, Phase::Checking, Phase::Deciding, Phase::Authorising] {
+        let mut run = Run::at(phase, plan());
+        let (why, sent) = (UnknownReason::Superseded, run.sent.len());
+        let end = run.step(Event::Failed(Failure::Superseded)).ended();
+        assert!(matches!(end, ThreeDSecureOutcome::Unknown { why: found, .. } if *found == why), "{phase:?}: {end}");
+        assert_eq!(run.sent.len(), sent);
+        // Its own state does not say that nothing was charged.
+        assert_eq!(run.crash().method(), "lookup", "{phase:?}");
+    }
+}
+
 #[test]
 fn a_refusal_ends_it_at_once_only_where_it_holds_for_every_copy() {
     for code in ["103", "937", "938"] {
