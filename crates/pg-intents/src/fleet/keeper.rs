@@ -8,7 +8,7 @@ use pg_hyper::{
     proto::machine::{Moment, SavedState},
 };
 
-use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError};
+use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError, telemetry};
 
 /// Why a machine must not continue in this process.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl<S: IntentStore> Keeper<S> {
 
     /// Saves the machine. After a failure, nothing more is sent.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
-        let asked = (self.clock.now(), running());
+        let asked = (self.clock.now(), telemetry::now());
         let (position, trouble) = {
             let mut kept = self.lock();
             // A machine is saved before it sends, and before it waits after a reply.
@@ -129,7 +129,7 @@ impl<S: IntentStore> Keeper<S> {
     }
 
     fn is_late(&self, (wall, steady): (Moment, Instant)) -> bool {
-        is_late(self.lease, self.clock.now().since(wall), running().duration_since(steady))
+        is_late(self.lease, self.clock.now().since(wall), telemetry::now().duration_since(steady))
     }
 
     async fn begin(&self, new: NewIntent, saved: &SavedState) -> Result<(), Trouble> {
@@ -206,11 +206,6 @@ impl From<StoreError> for Trouble {
 /// may have stood still while the computer was suspended.
 fn is_late(lease: Duration, wall: Duration, steady: Duration) -> bool {
     !lease.is_zero() && wall.max(steady) >= lease / 2
-}
-
-#[expect(clippy::disallowed_methods, reason = "a lease that the wall clock hides must not be outlived")]
-fn running() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]
