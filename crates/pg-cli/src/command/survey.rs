@@ -156,8 +156,7 @@ fn check_files(arguments: &Arguments) -> Result<(), Failure> {
     let throttle = throttle_file(arguments.throttle.clone(), arguments.write.as_deref()).map(|(_, path)| path);
     let throttle_flag = if arguments.throttle.is_some() { "--throttle" } else { "the default of --throttle" };
     let written = [("--write", arguments.write.as_deref()), (throttle_flag, throttle.as_deref())];
-    let variable = std::env::var("PG_SURVEY_CARDS").ok();
-    let cards = arguments.cards.as_ref().or(variable.as_ref()).map(Path::new);
+    let cards = cards::file(arguments.cards.as_deref());
     let card = arguments
         .card
         .iter()
@@ -165,7 +164,12 @@ fn check_files(arguments: &Arguments) -> Result<(), Failure> {
         .map(|(_, file)| ("--card", Some(Path::new(file))));
     let against = arguments.against.as_deref().map(Path::new);
     let (dialect, profiles) = arguments.account.files();
-    let read = [("--cards", cards), ("--against", against), ("--dialect", dialect), ("--profile-file", profiles)];
+    let read = [
+        ("--cards", cards.as_deref().map(Path::new)),
+        ("--against", against),
+        ("--dialect", dialect),
+        ("--profile-file", profiles),
+    ];
     result_file::check_apart(&written, &read.into_iter().chain(card).collect::<Vec<_>>())
 }
 

@@ -9,6 +9,7 @@ use pg_intents::{
     SealedStore, Sealing, SqliteStore,
 };
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::command::pg::{Ended, pg, write_private};
 
@@ -29,6 +30,15 @@ async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> Inte
 
 async fn row(store: &impl IntentStore, reference: &str) -> IntentRow {
     store.find(&IntentKey::new("shop", reference)).await.unwrap().unwrap()
+}
+
+/// An empty store in a file, and the file's path.
+fn migrated() -> (TempDir, String, SqliteStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("intents.sqlite").to_str().unwrap().to_owned();
+    pg(["intents", "--store", &path, "migrate"]).run().ends(0);
+    let store = SqliteStore::open(&path).unwrap();
+    (folder, path, store)
 }
 
 #[tokio::test]
@@ -125,18 +135,14 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
 
 #[tokio::test]
 async fn a_stop_is_shown_although_no_payment_is_open() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("intents.sqlite");
-    let path = file.to_str().unwrap();
-    pg(["intents", "--store", path, "migrate"]).run().ends(0);
-    let store = SqliteStore::open(&file).unwrap();
+    let (_folder, path, store) = migrated();
     for account in ["shop", "updates"] {
         store.stop(account, Some("wrong credentials")).await.unwrap();
     }
     let held = begun(&store, "shop", "order-ended").await;
     store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
     let said = "nothing is sent for the account shop: wrong credentials";
-    let list = |arguments: &[&str]| pg([&["intents", "--store", path], arguments].concat()).run().ends(0);
+    let list = |arguments: &[&str]| pg([&["intents", "--store", &path], arguments].concat()).run().ends(0);
     assert!(!list(&[]).says("no payments").says(said).err.contains("updates"));
     list(&["--account", "shop"]).says(said);
     // An account without payments, such as one that only updates cards.
@@ -146,15 +152,11 @@ async fn a_stop_is_shown_although_no_payment_is_open() {
 
 #[tokio::test]
 async fn a_list_that_is_cut_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("intents.sqlite");
-    let path = file.to_str().unwrap();
-    pg(["intents", "--store", path, "migrate"]).run().ends(0);
-    let store = SqliteStore::open(&file).unwrap();
+    let (_folder, path, store) = migrated();
     for reference in ["order-1", "order-2", "order-3"] {
         begun(&store, "shop", reference).await;
     }
-    let list = |limit: &str| pg(["intents", "--store", path, "--json", "--limit", limit]).run().ends(0);
+    let list = |limit: &str| pg(["intents", "--store", &path, "--json", "--limit", limit]).run().ends(0);
     let count = |ended: &Ended| serde_json::from_str::<Value>(&ended.out).unwrap().as_array().unwrap().len();
     let cut = list("2").says("there are more payments than these 2, which changed last; --limit N shows more");
     let whole = list("3");

@@ -103,8 +103,10 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Vec<Finding>, Set
     if page::says_paid(&seen) {
         return Ok(vec![fault("success-page-trusted", why)]);
     }
-    let is_read = story == Checkout::LookupDown || page::claim(&seen).is_some() || seen.status >= 400;
-    Ok(if is_read { Vec::new() } else { unread(stage).await?.into_iter().collect() })
+    if story == Checkout::LookupDown || page::is_read(&seen) {
+        return Ok(Vec::new());
+    }
+    Ok(unread(stage).await?.into_iter().collect())
 }
 
 /// Pays, and comes back: if that page is not read as paid either, nothing follows from another page of this shop.
@@ -113,8 +115,7 @@ async fn unread(stage: &mut Stage) -> Result<Option<Finding>, SetupError> {
     let key = paid(stage, &order, "9.98")?.1;
     let seen =
         come_back(stage, "after a payment", &[("order", &order), ("amount", &price), ("trans_key", &key)]).await?;
-    let is_read = page::says_paid(&seen) || page::claim(&seen).is_some() || seen.status >= 400;
-    Ok((!is_read).then(|| {
+    Ok((!page::is_read(&seen)).then(|| {
         doubt(
             "page-not-read",
             "the success page says nothing that is read as paid, even after a payment: print a claim, so that this \

@@ -38,6 +38,11 @@ pub(crate) fn says_paid(seen: &Seen) -> bool {
     PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| says(&text, at, phrase)))
 }
 
+/// Whether it is known what the page says: it claims something, says that something was paid, or is an error.
+pub(crate) fn is_read(seen: &Seen) -> bool {
+    seen.status >= 400 || claim(seen).is_some() || says_paid(seen)
+}
+
 /// Returns the claim, if the response contains one.
 pub(crate) fn claim(seen: &Seen) -> Option<String> {
     let line = seen.body.lines().rev().find(|line| !line.trim().is_empty())?;
@@ -51,11 +56,10 @@ fn says(text: &str, at: usize, phrase: &str) -> bool {
     let is_inside = before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric);
     let is_label = after.trim_start_matches(['"', '\'']).trim_start().starts_with(':');
     let sentence = before.rsplit(['.', '!', '?', ':', ';']).next().unwrap_or_default();
-    let mut near = sentence.split_whitespace().rev().take(NEAR);
-    let is_denied = sentence.trim_end().ends_with(" no") || sentence.trim() == "no";
-    // "Amount paid: 0.00".
-    let is_amount = sentence.trim_end().ends_with("amount");
-    !(is_inside || is_label || is_denied || is_amount || near.any(|word| DENIALS.contains(&word)))
+    let mut near = sentence.split_whitespace().rev().take(NEAR).peekable();
+    // "No payment received", "Amount paid 0.00".
+    let is_denied = near.peek().is_some_and(|word| *word == "no" || word.ends_with("amount"));
+    !(is_inside || is_label || is_denied || near.any(|word| DENIALS.contains(&word)))
 }
 
 /// Returns the text of a page without tags, scripts and styles, in lower case, with one space between words. A tag that

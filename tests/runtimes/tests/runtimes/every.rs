@@ -49,13 +49,18 @@ async fn an_untrusted_certificate_means_not_sent() {
     }
 }
 
+/// An address at which nothing listens, and the socket that reserves its port.
+fn closed() -> (TcpSocket, String) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = format!("http://{}", socket.local_addr().unwrap());
+    (socket, address)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_connection_means_not_sent() {
     let place = Place::new().await;
-    // Bound, so that the port stays reserved, but not listening.
-    let silent = TcpSocket::new_v4().unwrap();
-    silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let address = format!("http://{}", silent.local_addr().unwrap());
+    let (_reserved, address) = closed();
     for (name, program) in PROGRAMS {
         let run = place.program(program, &address, name).output().await.unwrap();
         let (out, err) = printed(run);
@@ -67,10 +72,8 @@ async fn a_refused_connection_means_not_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_proxy_of_the_environment_is_used() {
     let place = Place::new().await;
-    // Nothing listens there: a program that used it could not pay.
-    let closed = TcpSocket::new_v4().unwrap();
-    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let proxy = format!("http://{}", closed.local_addr().unwrap());
+    // A program that used it could not pay.
+    let (_reserved, proxy) = closed();
     let others = [("kept_in_a_file", env!("CARGO_BIN_EXE_kept_in_a_file")), ("till", env!("CARGO_BIN_EXE_till"))];
     for (name, program) in PROGRAMS.into_iter().chain(others) {
         let mut command = place.program(program, &place.address(), name);

@@ -78,6 +78,15 @@ fn shared() -> (Shared, Arc<Control>) {
     (Shared::over(sandbox), control)
 }
 
+/// Hands out the callback of a new batch, and returns its id.
+fn handed_out(job: &Job, shared: &mut Shared) -> String {
+    job.batch(shared);
+    shared.pass(121);
+    let mut sent = shared.due();
+    assert_eq!(sent.len(), 1);
+    sent.remove(0).id
+}
+
 #[test]
 fn callbacks_that_were_handed_out_are_sent_although_the_store_fails_at_the_next_account() {
     let (mut shared, control) = shared();
@@ -101,12 +110,9 @@ fn a_result_that_cannot_be_written_is_written_later_and_the_callback_is_not_sent
     let (mut shared, control) = shared();
     let own = shared.account(r#"{"name":"ci-1"}"#);
     for (job, list) in [(own, "callbacks?account=ci-1"), (Job::configured("main"), "callbacks")] {
-        job.batch(&mut shared);
-        shared.pass(121);
-        let sent = shared.due();
-        assert_eq!(sent.len(), 1);
+        let sent = handed_out(&job, &mut shared);
         control.commits_left.store(0, Relaxed);
-        shared.sandbox.delivered(shared.now, &sent[0].id, Ok(StatusCode::OK));
+        shared.sandbox.delivered(shared.now, &sent, Ok(StatusCode::OK));
         control.reads_fail.store(true, Relaxed);
         assert!(shared.due().is_empty());
         control.reads_fail.store(false, Relaxed);
@@ -127,12 +133,9 @@ fn a_result_whose_commit_seemed_to_fail_is_counted_once() {
     control.is_shared.store(true, Relaxed);
     let own = shared.account(r#"{"name":"ci-1"}"#);
     for (job, list) in [(own, "callbacks?account=ci-1"), (Job::configured("main"), "callbacks")] {
-        job.batch(&mut shared);
-        shared.pass(121);
-        let sent = shared.due();
-        assert_eq!(sent.len(), 1);
+        let sent = handed_out(&job, &mut shared);
         control.answer_is_lost.store(true, Relaxed);
-        shared.sandbox.delivered(shared.now, &sent[0].id, Ok(StatusCode::SERVICE_UNAVAILABLE));
+        shared.sandbox.delivered(shared.now, &sent, Ok(StatusCode::SERVICE_UNAVAILABLE));
         assert!(!control.answer_is_lost.load(Relaxed));
         shared.pass(1);
         assert!(shared.due().is_empty());

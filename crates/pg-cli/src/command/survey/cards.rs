@@ -13,14 +13,19 @@ use crate::{
     output,
 };
 
+/// Returns the file of test cards: that of `--cards`, or else that of the environment.
+pub(super) fn file(chosen: Option<&str>) -> Option<String> {
+    let variable = || std::env::var("PG_SURVEY_CARDS").ok().filter(|file| !file.is_empty());
+    chosen.map(str::to_owned).or_else(variable)
+}
+
 /// Reads the file first, then the arguments, which take precedence.
 ///
 /// # Errors
 /// If a text is not a card. The message does not repeat the text.
 pub(super) fn read(file: Option<&str>, arguments: &[String]) -> Result<Cards, Failure> {
-    let variable = std::env::var("PG_SURVEY_CARDS").ok().filter(|file| !file.is_empty());
     let mut cards = Cards::default();
-    if let Some(file) = file.map(str::to_owned).or(variable) {
+    if let Some(file) = self::file(file) {
         let shown = if file == "-" { "standard input" } else { &file };
         let cannot = |error: io::Error| Failure::misuse(format!("cannot read the test cards from {shown}: {error}"));
         let mut source: Box<dyn Read> =
