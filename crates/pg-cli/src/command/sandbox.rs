@@ -264,9 +264,13 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
     let (store, records) = store::chosen(arguments)?;
     let config = Config::default().listen(arguments.listen).store(store).settings(settings);
     open_files::allow_many();
-    super::runtime()?.block_on(async {
-        let interrupted = Interrupted::listen()?;
-        let server = Server::start(config).await.map_err(|error| failure(&error))?;
+    let runtime = super::runtime()?;
+    let served = runtime.block_on(async {
+        let mut interrupted = Interrupted::listen()?;
+        let server = tokio::select! {
+            started = Server::start(config) => started.map_err(|error| failure(&error))?,
+            () = interrupted.next() => return Err(Failure::new(Exit::NotReachable, INTERRUPTED_AT_THE_START)),
+        };
         let config = arguments.config.as_deref();
         let up =
             Up { server: &server, merchants: &merchants, config, records: &records, public_url: public_url.as_deref() };
@@ -289,8 +293,14 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
         server.shutdown().await.map_err(|error| unclosed(&error, &arguments.store))?;
         talk.tell("stopped", json!({}), None);
         Ok(Exit::Done)
-    })
+    });
+    // A thread may still wait for a database.
+    runtime.shutdown_background();
+    served
 }
+
+const INTERRUPTED_AT_THE_START: &str =
+    "interrupted while the store was opened: no request was served; if --reseal was given, start it again with the same keys";
 
 /// Whether the arguments, which may be invalid, ask for a log in JSON.
 pub(crate) fn logs_as_json(arguments: impl Iterator<Item = OsString>) -> bool {

@@ -1,6 +1,10 @@
 //! The keys of stores, given to `pg sandbox` as operators give them: by file, variable and command.
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use pg_stores::Postgres;
 use serde_json::Value;
@@ -222,4 +226,15 @@ fn a_store_file_has_its_own_key_file_and_takes_no_other() {
     refused(with_variable, "restore that file");
     write_private(&own, &right);
     knows(&keys.start(""), &["order-1"]);
+}
+
+#[test]
+fn a_sandbox_that_waits_for_its_database_can_be_interrupted() {
+    // It accepts a connection, and never answers.
+    let database = TcpListener::bind("127.0.0.1:0").unwrap();
+    let keys = Keys::of(format!("postgres://pg@{}/pg", database.local_addr().unwrap()));
+    let waiting = keys.sandbox("--store-key old.key").start();
+    let _connection = database.accept().unwrap();
+    assert!(Command::new("kill").args(["-INT", &waiting.id().to_string()]).status().unwrap().success());
+    waiting.ended().ends(3).says("interrupted while the store was opened");
 }
