@@ -110,6 +110,12 @@ const OWN: &[Point] = &[
         "a token that cannot be cancelled may still be paid later",
     ),
     never(
+        "checkout.cancel_closes_open_pages",
+        126,
+        "cancel_closes_open_pages in [checkout]",
+        "only a customer on the payment page can cause it",
+    ),
+    never(
         "checkout.found_by_reference",
         100,
         "found_by_reference in [checkout]",

@@ -26,6 +26,7 @@ found_by_initiation = true # A109
 [checkout]
 failed = [\"Failed\"] # A125
 refused_cancel_means_ended = true # A126
+cancel_closes_open_pages = true # A126
 found_by_reference = true # A100
 
 [session_data]

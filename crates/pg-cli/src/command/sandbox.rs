@@ -299,8 +299,7 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
     served
 }
 
-const INTERRUPTED_AT_THE_START: &str =
-    "interrupted while the store was opened: no request was served; if --reseal was given, start it again with the same keys";
+const INTERRUPTED_AT_THE_START: &str = "interrupted while the store was opened: no request was served; if --reseal was given, start it again with the same keys";
 
 /// Whether the arguments, which may be invalid, ask for a log in JSON.
 pub(crate) fn logs_as_json(arguments: impl Iterator<Item = OsString>) -> bool {

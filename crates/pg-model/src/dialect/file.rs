@@ -82,6 +82,7 @@ struct CheckoutTable {
     pending: Vec<Spanned<String>>,
     failed: Vec<Spanned<String>>,
     refused_cancel_means_ended: bool,
+    cancel_closes_open_pages: bool,
     found_by_reference: bool,
 }
 
@@ -225,6 +226,7 @@ impl Checker<'_> {
                 pending: texts(file.checkout.pending),
                 failed: texts(file.checkout.failed),
                 refused_cancel_means_ended: file.checkout.refused_cancel_means_ended,
+                cancel_closes_open_pages: file.checkout.cancel_closes_open_pages,
                 found_by_reference: file.checkout.found_by_reference,
             },
             session_data: SessionData {
@@ -466,7 +468,8 @@ mod tests {
     #[test]
     fn a_written_dialect_reads_back_as_the_same() {
         let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\nfound_by_initiation = true\n\
-            [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\nfound_by_reference = true\n\
+            [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\n\
+            cancel_closes_open_pages = true\nfound_by_reference = true\n\
             [session_data]\nkey = \"sha256\"\niv = \"hex\"\npadding = \"zero\"\ntext = \"base64-url\"\n\
             [[declined]]\ncode = \"651\"\nsituations = [\"insufficient-funds\"]\nmessage = \"no\"\nassumption = 87\n\
             [[pending]]\ncode = \"652\"\nmessage = \"wait\"\nassumption = 11\n\

@@ -37,6 +37,8 @@ impl Dialect {
             text.list("failed", &self.checkout.failed, Some(125));
             let ended = self.checkout.refused_cancel_means_ended;
             text.raw("refused_cancel_means_ended", &ended.to_string(), Some(126));
+            let closes = self.checkout.cancel_closes_open_pages;
+            text.raw("cancel_closes_open_pages", &closes.to_string(), Some(126));
             text.raw("found_by_reference", &self.checkout.found_by_reference.to_string(), Some(100));
         }
         let data = &self.session_data;

@@ -24,9 +24,9 @@
 //!    nothing can be paid after *Lapsed* and *NotOpened*, nor after *Paid* unless the service did not confirm the
 //!    withdrawal within the attempts. After *Unknown* the token may still be open: the credentials were refused, nothing
 //!    may be sent, another machine works on it, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
-//! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it, or
-//!    said after its expiry that there is nothing left to cancel (assumption A126; the local clock alone is not
-//!    enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
+//! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it and the
+//!    dialect says that this closes a page that is open already, or because the service said after its expiry that there
+//!    is nothing left to cancel (assumption A126; the local clock alone is not enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
 //!    token; the account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
 //!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. A
@@ -88,8 +88,8 @@ const NAME: &str = "checkout";
 const VERSION: u32 = 1;
 /// Maximum number of transactions of a search that are looked up.
 const NEWS: usize = 16;
-/// Maximum number of reports that wait for a lookup, besides a candidate. Anyone can send reports, and the last one may
-/// be the genuine one.
+/// Maximum number of reports that wait for a lookup, besides a candidate. Anyone can send reports, and the first or the
+/// last one may be the genuine one.
 const REPORTS: usize = 64;
 
 /// The checkout machine. The module lists [its promises](self) and has an [example](self#example).
@@ -107,7 +107,7 @@ pub struct Checkout {
     unreadable: Option<Box<Unreadable>>,
     /// Whether the machine takes reports before its first request.
     listens: bool,
-    /// The number of reports that the machine takes while it searches.
+    /// The number of reports that the machine takes from the beginning of its search.
     late: usize,
     ended: Option<Box<CheckoutOutcome>>,
 }
@@ -303,7 +303,7 @@ impl Checkout {
     fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
         let (flight, unreadable, ended) = (None, None, None);
         let (untold, withdrawn, listens) = (false, false, false);
-        Self { account, plan, state, request, flight, untold, withdrawn, unreadable, listens, late: 0, ended }
+        Self { account, plan, state, request, flight, untold, withdrawn, unreadable, listens, late: REPORTS, ended }
     }
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
@@ -330,15 +330,29 @@ impl Checkout {
     }
 
     fn told(&mut self, key: String) {
-        let news = &mut self.state.news;
-        // After that, a search finds what there is, and more reports must not delay the end.
-        let open = matches!(self.state.phase, Phase::Waiting | Phase::Cancelling | Phase::Lingering | Phase::Closing);
-        let late = self.state.phase == Phase::Searching && self.late > 0;
         let right = !key.is_empty() && key.len() <= 32 && key.bytes().all(|byte| byte.is_ascii_graphic());
-        if (open || late) && right && news.len() <= REPORTS && !news.contains(&key) {
-            self.late = self.late.saturating_sub(1);
-            news.push(key);
+        if !right || self.state.news.contains(&key) {
+            return;
         }
+        match self.state.phase {
+            Phase::Opening | Phase::Withdrawing => return,
+            Phase::Waiting | Phase::Cancelling | Phase::Lingering | Phase::Closing => {}
+            // A search may prove nothing, but reports must not delay the end for ever.
+            Phase::Searching | Phase::Concluding if self.late == 0 => return,
+            Phase::Searching => self.late -= 1,
+            Phase::Concluding => {
+                self.late -= 1;
+                // The search is repeated, and finds these transactions again.
+                self.state.news.clear();
+                self.state.searched = false;
+                self.enter(Phase::Searching);
+            }
+        }
+        if self.state.news.len() > REPORTS {
+            // Neither the oldest nor the newest.
+            self.state.news.remove(REPORTS / 2);
+        }
+        self.state.news.push(key);
     }
 
     fn time_passed(&mut self, now: Moment) {
@@ -347,7 +361,7 @@ impl Checkout {
             self.withdraw();
         }
         if self.state.phase == Phase::Lingering && now >= self.state.linger {
-            self.enter(if self.state.cancelled { Phase::Searching } else { Phase::Closing });
+            if self.state.cancelled { self.begin_search() } else { self.enter(Phase::Closing) }
         }
     }
 

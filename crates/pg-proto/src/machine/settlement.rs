@@ -46,7 +46,11 @@ pub(super) struct Nothing {
 
 /// The answer to a lookup.
 pub(super) enum Listed {
-    Transactions(Vec<Transaction>),
+    Transactions {
+        transactions: Vec<Transaction>,
+        /// Whether everything in the reply could be read. Otherwise it may say that there are more.
+        complete: bool,
+    },
     Nothing(Nothing),
     Unknown(UnknownReason),
     Again(Option<Duration>),
@@ -76,7 +80,7 @@ impl Listed {
             Ok(found) if found.transactions.is_empty() => {
                 Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::EmptyList) })
             }
-            Ok(found) => Self::Transactions(found.transactions),
+            Ok(found) => Self::Transactions { complete: found.extra.is_empty(), transactions: found.transactions },
             Err(ReplyError::Unreadable(why)) => Self::Unreadable(why),
             Err(ReplyError::Refused(refused)) => Self::refused(refused, proves(EmptyLookup::Error)),
         }
@@ -113,10 +117,11 @@ impl Expected {
             Listed::Unknown(why) => Finding::Unknown(why),
             Listed::Again(wait) => Finding::Again(wait),
             Listed::Unreadable(why) => Finding::Unreadable(why),
-            Listed::Transactions(transactions) => match self.among(transactions, dialect) {
+            Listed::Transactions { transactions, complete } => match self.among(transactions, dialect) {
                 Found::One(transaction) => self.settle(*transaction, dialect),
                 Found::Strange(why) => Finding::Unknown(why),
                 Found::Nothing { certain } => {
+                    let certain = certain && complete;
                     let proves = certain && dialect.proves_nothing_there(EmptyLookup::EmptyList);
                     Finding::Nothing(Nothing { listed: certain, proves })
                 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use pg_model::{ApiRequest, Outcome, Transaction};
 
 use super::{
-    Charge, ChargeOutcome, UnknownReason,
-    state::{Aim, Exposure, Phase, Then, UsedUp},
+    Charge, ChargeOutcome, RefusalScope, UnknownReason,
+    state::{Aim, Exposure, Phase, Refusal, Then, UsedUp},
 };
 use crate::machine::{
     Event, Moment,
@@ -51,16 +51,25 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
         self.rest(told, Then::Look, now, random);
     }
 
+    /// Whether the refusal excludes that a request without a reply is executed. The dialect may have been corrected since the
+    /// refusal was saved.
+    fn refuses_every_copy(&self, refusal: &Refusal) -> bool {
+        let scope = refusal.refused(self.account.dialect()).scope();
+        scope != RefusalScope::WhileItLasts || self.state.exposure != Exposure::Open
+    }
+
     fn nothing_found(&mut self, nothing: Nothing, now: Moment, random: u64) {
         self.state.looked |= nothing.listed || nothing.proves;
         self.unreadable = None;
         let dialect = self.account.dialect();
         match &self.state.aim {
-            Aim::Refuse { refusal, proves: true } if nothing.proves => {
+            Aim::Refuse { refusal, proves: true } if nothing.proves && self.refuses_every_copy(refusal) => {
                 self.end(ChargeOutcome::Refused(refusal.refused(dialect)));
             }
             // A later lookup would prove no more.
-            Aim::Refuse { refusal, proves } if !proves || !dialect.lookup.immediate => {
+            Aim::Refuse { refusal, proves }
+                if !proves || !dialect.lookup.immediate || !self.refuses_every_copy(refusal) =>
+            {
                 self.unknown(UnknownReason::Refused(refusal.refused(dialect)));
             }
             Aim::Resend if self.may_pay(now) => self.state.phase = Phase::Ready,

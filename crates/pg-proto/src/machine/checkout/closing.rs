@@ -36,6 +36,8 @@ impl Checkout {
             // The request in flight only creates a token that no customer has.
             Phase::Opening => self.withdrawn = true,
             Phase::Waiting => self.enter(Phase::Cancelling),
+            // An earlier attempt to cancel it failed.
+            Phase::Lingering if !self.state.cancelled => self.enter(Phase::Cancelling),
             _ => {}
         }
     }
@@ -62,6 +64,11 @@ impl Checkout {
             | Phase::Closing
             | Phase::Withdrawing => return,
         }
+        self.begin_search();
+    }
+
+    /// Begins the search, after another lookup of the candidate.
+    pub(super) fn begin_search(&mut self) {
         self.enter(Phase::Searching);
         self.state.searched = false;
         self.late = REPORTS;
@@ -107,7 +114,7 @@ impl Checkout {
             return;
         }
         if self.state.phase == Phase::Closing && !self.state.cancelled {
-            return self.enter(Phase::Searching);
+            return self.begin_search();
         }
         // A token that was not cancelled may be paid until it expires. After the plan's time, the service is asked.
         let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
@@ -134,18 +141,18 @@ impl Checkout {
             return;
         }
         let again = match Listed::of(&self.account, event) {
-            Listed::Transactions(mut found) => {
+            Listed::Transactions { transactions: mut found, complete } => {
                 self.unreadable = None;
                 // A list that names other references answers another lookup.
                 let ours = found.iter().all(|transaction| self.bears_reference(transaction));
                 found.retain(|transaction| self.may_be_it(transaction));
-                found.sort_by_key(|transaction| self.has_other_amount(transaction));
+                found.sort_by_key(|transaction| self.differs(transaction));
                 // A transaction that does not match cannot be checked, so the absence of a match proves nothing. It
                 // proves nothing either if it is not known that the service lists all payments.
                 let proves = self.account.dialect().proves_nothing_there(EmptyLookup::EmptyList);
                 let all_named = found.iter().all(|transaction| !transaction.transaction_key.is_empty());
                 self.state.searched =
-                    ours && all_named && found.len() <= NEWS && proves && self.finds_hosted_payments();
+                    complete && ours && all_named && found.len() <= NEWS && proves && self.finds_hosted_payments();
                 let keys = found.into_iter().take(NEWS).map(|found| found.transaction_key.to_string());
                 self.state.news.extend(keys.filter(|key| !key.is_empty()));
                 false
@@ -172,14 +179,23 @@ impl Checkout {
         self.account.dialect().checkout.found_by_reference
     }
 
+    /// Whether the token can no longer be paid. The documents say that a cancelled token cannot be redeemed later, and nothing
+    /// of a page that is open already (spec 3 §3.1, assumption A126). The dialect may have been corrected since the service
+    /// answered.
+    fn is_closed(&self) -> bool {
+        let statuses = &self.account.dialect().checkout;
+        self.state.cancelled && statuses.cancel_closes_open_pages
+            || self.state.expired && statuses.refused_cancel_means_ended
+    }
+
     /// Ends the checkout after all steps found no payment.
     pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
         let outcome = if let Some(key) = self.state.unclear.clone() {
             let why = self.unreadable.take().map_or(UnknownReason::Unclear, UnknownReason::LookupUnreadable);
             self.unknown(Some(key), why)
-        } else if !self.state.cancelled && !self.state.expired {
+        } else if !self.is_closed() {
             self.unknown(None, UnknownReason::StillOpen)
-        } else if self.state.searched {
+        } else if self.state.searched && self.finds_hosted_payments() {
             CheckoutOutcome::Lapsed { cancelled: self.state.cancelled }
         } else {
             let why = self.unreadable.take().map_or(UnknownReason::NotReported, UnknownReason::LookupUnreadable);
@@ -209,14 +225,10 @@ impl Checkout {
         CheckoutOutcome::Unknown { reconcile, why }
     }
 
-    /// Whether the list shows another amount than the checkout's. Such a transaction is looked up after the others: if
-    /// it has this token, the checkout was paid with another amount and has not lapsed.
-    fn has_other_amount(&self, found: &Transaction) -> bool {
-        self.differs(found) == Some("amount")
-    }
-
-    fn differs(&self, found: &Transaction) -> Option<&'static str> {
-        self.state.money().differs_from_text(found.currency.as_str(), &found.transaction_value)
+    /// Whether the list shows another amount or currency than the checkout's. Such a transaction is looked up after the
+    /// others: if it has this token, the checkout was paid with other money and has not lapsed.
+    fn differs(&self, found: &Transaction) -> bool {
+        self.state.money().differs_from_text(found.currency.as_str(), &found.transaction_value).is_some()
     }
 
     /// Whether a transaction can have the reference of the search. Transactions without a reference can.
@@ -230,7 +242,6 @@ impl Checkout {
     fn may_be_it(&self, found: &Transaction) -> bool {
         let is_other =
             NO_PAYMENTS.iter().any(|kind| kind.as_str().eq_ignore_ascii_case(found.transaction_type.as_str()));
-        let differs = self.differs(found) == Some("currency");
-        !is_other && !differs && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
+        !is_other && !matches!(Outcome::read(found.clone(), self.account.dialect()), Outcome::Declined(_))
     }
 }

@@ -47,6 +47,11 @@ impl Run {
         self.input(CheckoutInput::Reported(key.to_owned()))
     }
 
+    /// The reply to the request in flight, after other events.
+    fn reply(&mut self, body: String) -> &mut Self {
+        self.step(Event::Reply(http::Response::new(Bytes::from(body))))
+    }
+
     fn withdraw(&mut self) -> &mut Self {
         self.input(CheckoutInput::Cancel)
     }

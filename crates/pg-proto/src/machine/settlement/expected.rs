@@ -113,7 +113,13 @@ impl Expected {
         if payments.len() > 1 {
             return self.one_of(payments, dialect);
         }
+        let reverses = |found: &&Transaction| {
+            is_any(found, &[TransactionType::REFUND, TransactionType::CANCEL_PRE_AUTH])
+                && found.status_meaning(dialect) != StatusMeaning::Declined
+        };
+        let reversed = rest.iter().find(reverses).cloned();
         match (payments.pop(), rest.into_iter().next()) {
+            (Some(_), _) if let Some(by) = reversed => Found::Strange(UnknownReason::Reversed(Box::new(by))),
             (None, None) => Found::Nothing { certain: others.is_empty() && unknown.is_empty() },
             (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
             (Some(payment), _) => Found::One(Box::new(payment)),
@@ -180,9 +186,11 @@ fn is_payment(found: &Transaction) -> bool {
 /// Whether it is the check of an authentication: by its type, or by its status if it has an unknown type or none.
 fn is_check(found: &Transaction, dialect: &Dialect) -> bool {
     let code = &found.transaction_status_code;
+    // The dialect may list one code for payments and for authentications.
+    let of_payments = dialect.is_pending(code) || dialect.is_declined(code);
     let by_status = *code == StatusCode::THREE_D_SECURE_SUCCESS
         || *code == StatusCode::THREE_D_SECURE_FAILED
-        || (*code != StatusCode::APPROVED && dialect.authentication_state(code).is_some());
+        || (*code != StatusCode::APPROVED && !of_payments && dialect.authentication_state(code).is_some());
     by_status
         || is_any(found, &[TransactionType::THREE_D_SECURE_CHECK, TransactionType::THREE_D_SECURE_AUTHENTICATED_ONLY])
 }
@@ -249,7 +257,10 @@ fn total<'a>(items: impl Iterator<Item = &'a (u64, u64)>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use pg_model::{AuthSessionKey, Currency, Item, Order, Preauth, dialect::StatusEntry};
+    use pg_model::{
+        AuthSessionKey, Currency, Item, Order, Preauth,
+        dialect::{AuthenticationEntry, AuthenticationState, StatusEntry},
+    };
 
     use super::*;
 
@@ -308,8 +319,25 @@ mod tests {
             record.unique_merchant_reference = "order-8".into();
         });
         assert!(matches!(among(vec![foreign.clone()]), Found::Nothing { certain: false }));
-        assert!(matches!(among(vec![foreign, full.clone(), transaction("Refund", "r")]), Found::One(_)));
+        assert!(matches!(among(vec![foreign, full.clone(), transaction("Capture", "r")]), Found::One(_)));
         assert!(matches!(among(Vec::new()), Found::Nothing { certain: true }));
+    }
+
+    /// Somebody has given the money back while the outcome was unknown.
+    #[test]
+    fn a_payment_with_a_refund_or_a_cancellation_does_not_count_as_paid() {
+        let mut dialect = Dialect::documented();
+        dialect.declined.push(StatusEntry::new("651", 11));
+        for kind in ["Refund", "refund", "CancelPreAuth"] {
+            for status in ["600", "650"] {
+                let follower = transaction(kind, "r").with(|record| record.transaction_status_code = status.into());
+                let found = ours().among(vec![transaction("Auth", "a"), follower], &dialect);
+                let Found::Strange(UnknownReason::Reversed(by)) = found else { panic!("{kind}: {found:?}") };
+                assert_eq!(by.transaction_key, "r");
+            }
+            let failed = transaction(kind, "r").with(|record| record.transaction_status_code = "651".into());
+            assert!(matches!(ours().among(vec![transaction("Auth", "a"), failed], &dialect), Found::One(_)), "{kind}");
+        }
     }
 
     #[test]
@@ -380,6 +408,12 @@ mod tests {
             assert_eq!(odd.transaction_key, "600");
             // A status that is not known to be final.
             assert!(matches!(among(vec![check(), with(kind, "650")]), Found::Nothing { certain: false }), "{kind}");
+            // One status for payments and for authentications says nothing either.
+            let mut dialect = Dialect::documented();
+            dialect.pending.push(StatusEntry::new("650", 11));
+            dialect.authentication.push(AuthenticationEntry::new("650", AuthenticationState::Pending, 106));
+            let found = three_d_secure.among(vec![check(), with(kind, "650")], &dialect);
+            assert!(matches!(found, Found::Nothing { certain: false }), "{kind}");
             // By its status it is the check.
             assert!(matches!(among(vec![with(kind, "607")]), Found::Nothing { certain: true }), "{kind}");
             assert!(matches!(among(vec![with(kind, "608")]), Found::Nothing { certain: true }), "{kind}");

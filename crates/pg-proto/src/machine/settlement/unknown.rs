@@ -124,6 +124,9 @@ pub enum UnknownReason {
     /// A transaction under this reference is another payment: two payments share the reference.
     #[error("the transaction of this reference is another payment: its {1} differs")]
     OtherPayment(Box<Transaction>, &'static str),
+    /// The payment was made, and the service lists this refund or cancellation of it, which may have returned the money.
+    #[error("the payment was made, and a {} of it is listed ({}): find out whether the money went back", .0.transaction_type, .0.transaction_key)]
+    Reversed(Box<Transaction>),
     /// Several transactions share a reference that is valid for one.
     #[error("{} transactions have this reference", .0.len())]
     Several(Vec<TransactionKey>),
@@ -155,18 +158,19 @@ pub enum UnknownReason {
     /// The account can no longer make this request.
     #[error("the account cannot make the request")]
     NoRequest,
-    /// No callback and no return named a payment, and the search for one failed or proves nothing. Keep the order open: a
+    /// No report named a payment that a lookup confirmed, and the search for one failed or proves nothing. Keep the order open: a
     /// callback may still arrive, and the operator knows whether the token was paid. If the operator confirms that lookups
     /// find payments on the hosted page, set `found_by_reference` in `[checkout]` of the dialect, beside `[lookup]`.
-    #[error("no callback or return named a payment, and a search could not prove that there is none")]
+    #[error("no lookup of a reported transaction found the payment, and a search could not prove that there is none")]
     NotReported,
     /// A transaction of this checkout is neither paid nor failed: refunded, with another amount, or with an unlisted
     /// status. Or it could not be looked up.
     #[error("a transaction that may be the payment is neither paid nor failed, or could not be looked up")]
     Unclear,
-    /// The token of the checkout can still be paid: it could not be cancelled, and the service has not confirmed that
-    /// it is closed.
-    #[error("the token could not be cancelled and may still be paid")]
+    /// The token of the checkout may still be paid: the service has not confirmed that it is closed. It could not be cancelled,
+    /// or the dialect does not say that cancelling it closes a page that is open already (`cancel_closes_open_pages` in
+    /// `[checkout]`).
+    #[error("the token may still be paid: it was not cancelled, or a page that was opened before may still be open")]
     StillOpen,
 }
 

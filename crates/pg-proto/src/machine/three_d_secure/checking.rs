@@ -49,6 +49,10 @@ impl ThreeDSecure {
                 self.state.exposed = true;
                 return self.doubt();
             }
+            // The code may be this service's code for that.
+            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) if !refused.is_known() => {
+                return self.paid_before(refused);
+            }
             ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) => {
                 return self.end(ThreeDSecureOutcome::Refused(refused));
             }

@@ -71,9 +71,9 @@ impl ThreeDSecure {
         None
     }
 
-    /// Handles a reference that was used before, perhaps by a payment of a forgotten machine. Starting again with
-    /// another reference could pay twice, so only lookups follow.
-    fn paid_before(&mut self, refused: Refused) {
+    /// Handles a reference or an authentication that was used before, perhaps by a payment of a forgotten machine. Starting
+    /// again with another reference could pay twice, so only lookups follow.
+    pub(super) fn paid_before(&mut self, refused: Refused) {
         (self.initiation, self.refusal) = (None, Some(refused));
         self.state.exposed = true;
         self.doubt();

@@ -33,7 +33,8 @@ pub enum ThreeDSecureOutcome {
     NotShifted(AuthenticationStatus),
     /// The service refused a step. Before the request for the payment, nothing was charged; for the payment itself,
     /// [`Refused::scope`] says how far that holds. If [`Refused::spends_reference`] is true, the reference is used up:
-    /// start again with a new one. That is safe, since nothing was charged under the old one.
+    /// start again with a new one. That is safe, since this machine charged nothing under the old one. If an earlier machine
+    /// of the same order was lost, look the old reference up first.
     Refused(Refused),
     /// No request for the payment was sent.
     NotSent(NotSentReason),

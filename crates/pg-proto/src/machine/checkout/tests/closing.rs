@@ -184,7 +184,7 @@ fn after_an_unknown_end_a_candidate_is_looked_up_again_and_its_failure_is_believ
         let mut run = Run::waiting(None);
         run.tell("key-1").say(&looked_up("Odd", "token-1", "1,000.00", "GBP"));
         run.wait();
-        run.withdraw().say(&cancelled("1")).wait();
+        run.withdraw().say(&cancelled("1")).wait().say(&looked_up("Odd", "token-1", "1,000.00", "GBP"));
         let unclear = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
         assert_eq!(*run.wait().ended(), unclear);
         again(&mut run).wait();
@@ -389,4 +389,121 @@ fn answers_that_cannot_be_read_are_named() {
         run.say("<html>");
     }
     assert!(named(run.wait(), by_key("key-1")));
+}
+
+/// The list may spell a currency otherwise, and the page may have converted it: only the lookup names the token.
+#[test]
+fn a_search_looks_up_what_it_lists_with_another_currency() {
+    for currency in ["EUR", "826"] {
+        let field = format!("<currency>{currency}</currency><merchantReference>");
+        let listed = found(&["key-1"]).replace("<merchantReference>", &field);
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait().say(&listed);
+        assert_eq!(run.method(), "transaction_lookup", "{currency}");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+    }
+}
+
+#[test]
+fn a_list_with_something_unreadable_beside_it_proves_nothing() {
+    let mut run = Run::waiting(Some("order-7"));
+    let listed = found(&["key-1"]).replace("</serviceResponse>", "<more>1</more></serviceResponse>");
+    run.withdraw().say(&cancelled("1")).wait().say(&listed);
+    run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    assert_eq!(*run.ended(), CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::NotReported });
+}
+
+// spec: 3 §3.1, A126
+/// The documents say that a cancelled token cannot be redeemed later, and nothing of a page that is already open.
+#[test]
+fn a_cancelled_token_may_be_paid_on_an_open_page_unless_the_dialect_excludes_it() {
+    let mut dialect = (**account().dialect()).clone();
+    dialect.checkout.cancel_closes_open_pages = false;
+    let machine =
+        Checkout::new(account().with_dialect(dialect), request(Some("order-7")), CheckoutPlan::default()).unwrap();
+    let mut run = Run::of(machine);
+    run.step(Event::Begin).say(&token());
+    run.withdraw().say(&cancelled("1")).wait().say(&found(&[]));
+    assert_eq!(*run.ended(), CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::StillOpen });
+}
+
+#[test]
+fn what_an_earlier_dialect_proved_does_not_count_after_its_correction() {
+    let concluding = |run: &mut Run, correct: fn(&mut pg_model::dialect::CheckoutStatuses)| {
+        let mut dialect = (**account().dialect()).clone();
+        correct(&mut dialect.checkout);
+        run.machine =
+            Checkout::resume(&run.machine.save(), account().with_dialect(dialect), CheckoutPlan::default()).unwrap();
+        run.step(Event::Begin);
+    };
+    let unknown = |why| CheckoutOutcome::Unknown { reconcile: by_reference(), why };
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"]));
+    concluding(&mut run, |checkout| checkout.found_by_reference = false);
+    run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    assert_eq!(*run.ended(), unknown(UnknownReason::NotReported));
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("0")).wait().say(&cancelled("0")).say(&found(&["key-1"]));
+    concluding(&mut run, |checkout| checkout.refused_cancel_means_ended = false);
+    run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    assert_eq!(*run.ended(), unknown(UnknownReason::StillOpen));
+}
+
+#[test]
+fn a_transaction_that_could_not_be_looked_up_is_looked_up_again_before_the_end() {
+    for (reference, searches) in [(None, false), (Some("order-7"), true)] {
+        let mut run = Run::waiting(reference);
+        run.tell("key-1");
+        for _ in 0..8 {
+            assert_eq!(run.wait().method(), "transaction_lookup");
+            run.fail(Failure::MaybeSent);
+        }
+        run.wait().withdraw().say(&cancelled("1")).wait();
+        assert_eq!(run.method(), "transaction_lookup", "{searches}");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+    }
+}
+
+#[test]
+fn a_token_that_could_not_be_cancelled_is_cancelled_at_another_request() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw();
+    run.loses(8, "canceltoken");
+    assert_eq!(run.withdraw().wait().method(), "canceltoken");
+    run.say(&cancelled("1"));
+    assert_eq!(run.waits(), CheckoutPlan::default().linger);
+    // It is cancelled.
+    run.withdraw();
+    assert!(matches!(run.last, Some(Action::WaitUntil(_))));
+}
+
+/// Without a search that proves something, a report is all that can settle the checkout.
+#[test]
+fn a_report_counts_while_the_search_runs_and_afterwards() {
+    let outcome = CheckoutOutcome::Paid { trans_key: "key-1".to_owned() };
+    let searching = || {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait();
+        assert_eq!(run.method(), "lookup");
+        run
+    };
+    let mut run = searching();
+    run.tell("key-1").reply(found(&[])).wait();
+    assert_eq!(run.method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), outcome);
+    // While the search's findings are looked up.
+    let mut run = searching();
+    run.say(&found(&["key-2"]));
+    assert_eq!(run.method(), "transaction_lookup");
+    run.tell("key-1").reply(looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    assert_eq!(run.method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), outcome);
+    // A forged one delays the end, and proves nothing.
+    let mut run = searching();
+    run.say(&found(&["key-2"]));
+    run.tell("forged").reply(looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    run.refuse("943").wait();
+    assert_eq!(run.method(), "lookup");
+    run.say(&found(&[]));
+    assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
 }

@@ -36,7 +36,7 @@ fn an_unclear_lookup_counts_as_neither_paid_nor_failed() {
         let mut run = Run::waiting(Some("order-7"));
         run.tell("key-1").say(&odd).wait();
         assert!(!run.redirect().0.is_empty());
-        run.withdraw().say(&cancelled("1")).wait().say(&found(&[])).wait();
+        run.withdraw().say(&cancelled("1")).wait().say(&odd).wait().say(&found(&[])).wait();
         let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
         assert_eq!(*run.ended(), expected);
     }
@@ -52,7 +52,7 @@ fn a_candidate_without_a_token_replaces_none_of_this_checkout() {
     let mut run = Run::waiting(None);
     run.tell("key-1").say(&looked_up("Odd", "token-1", "1,000.00", "GBP")).wait();
     run.tell("key-2").say(&looked_up("Odd", "", "1,000.00", "GBP")).wait();
-    run.withdraw().say(&cancelled("1")).wait();
+    run.withdraw().say(&cancelled("1")).wait().say(&looked_up("Odd", "token-1", "1,000.00", "GBP")).wait();
     let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
     assert_eq!(*run.ended(), expected);
 }
@@ -203,6 +203,9 @@ fn lookups_are_tried_again_and_a_key_that_cannot_be_looked_up_is_not_forgotten()
     }
     assert!(!run.redirect().0.is_empty());
     run.withdraw().say(&cancelled("1")).wait();
+    for _ in 0..8 {
+        run.fail(Failure::MaybeSent).wait();
+    }
     assert!(
         matches!(run.ended(), CheckoutOutcome::Unknown { reconcile, why: UnknownReason::Unclear } if *reconcile == by_key("key-1"))
     );
@@ -241,10 +244,14 @@ fn a_pending_payment_is_looked_up_until_it_is_paid_or_the_attempts_end() {
 
     let mut run = Run::waiting(Some("order-7"));
     run.tell("key-1");
-    for _ in 0..7 {
+    for _ in 0..8 {
         run.say(&pending()).wait();
     }
-    run.say(&pending()).wait().withdraw().say(&cancelled("1")).wait().say(&found(&[])).wait();
+    run.withdraw().say(&cancelled("1")).wait();
+    for _ in 0..8 {
+        run.say(&pending()).wait();
+    }
+    run.say(&found(&[])).wait();
     let expected = CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why: UnknownReason::Unclear };
     assert_eq!(*run.ended(), expected);
 }

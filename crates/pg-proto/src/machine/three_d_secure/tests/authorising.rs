@@ -95,6 +95,12 @@ fn a_request_that_was_not_examined_is_sent_again_only_if_a_lookup_proves_that_no
             assert_eq!(refuse(&mut run).wait().method(), "lookup", "{at}");
             run
         };
+        // The list may continue elsewhere.
+        let mut run = refused(Run::at(Phase::Authorising, plan()));
+        let more = found(&[]).replace("</serviceResponse>", "<more>true</more></serviceResponse>");
+        assert_eq!(run.say(&more).wait().method(), "lookup", "{at}");
+        assert_eq!(run.payments(), 1);
+
         let mut run = refused(Run::at(Phase::Authorising, plan()));
         run.say(&found(&[transaction("600", "Auth", "GBP")]));
         assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{at}");

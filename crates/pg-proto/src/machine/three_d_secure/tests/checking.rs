@@ -70,6 +70,20 @@ fn a_question_is_repeated_after_any_failure_up_to_a_limit() {
     }
     assert!(matches!(Run::at(Phase::Checking, plan()).refuse("960").ended(), ThreeDSecureOutcome::Refused(_)));
     assert!(matches!(Run::at(Phase::Checking, plan()).refuse("102").ended(), ThreeDSecureOutcome::Refused(_)));
+    // An unlisted code may mean that the authentication was paid before.
+    let asked = || {
+        let mut run = Run::at(Phase::Checking, plan());
+        assert_eq!(run.refuse("777").wait().method(), "lookup");
+        run
+    };
+    let paid = found(&[transaction("600", "Auth", "GBP")]);
+    assert!(matches!(asked().say(&paid).ended(), ThreeDSecureOutcome::Approved(_)));
+    let mut run = asked();
+    for _ in 0..8 {
+        assert_eq!(run.wait().method(), "lookup");
+        run.say(&found(&[]));
+    }
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { .. }));
     let mut run = Run::at(Phase::Checking, plan());
     assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack));
 }
