@@ -64,7 +64,7 @@ fn the_front_end_says_not_paid_only_after_a_refusal_that_holds_for_every_copy() 
     assert_eq!(found, "paid");
     let dialect = pg_sandbox::dialect();
     for code in &codes {
-        let meaning = dialect.error_meaning(&code.as_str().into(), 400);
+        let meaning = dialect.error_meaning(3, &code.as_str().into(), 400);
         // The reason may change, but a payment that was refused for it has used up its reference.
         let is_spent = ["111", "956"].contains(&code.as_str());
         let open = meaning.leaves_it_open || meaning.says_it_was_done;

@@ -210,3 +210,19 @@ fn schemas_are_sound() {
     });
     assert!(typed > 0, "the document has schemas");
 }
+
+// spec: 1 §5, A27; 2 §4.2; 3 §4
+#[test]
+fn credentials_are_marked_as_secrets_and_signatures_are_in_small_letters() {
+    let document = document();
+    let property = |schema: &str, name: &str| &document["components"]["schemas"][schema]["properties"][name];
+    for (schema, names) in
+        [("SignedCredentials", ["apiKey", "apiPassword"]), ("EnterpriseCredentials", ["api_key", "api_password"])]
+    {
+        for name in names {
+            let said = property(schema, name);
+            assert_eq!((&said["x-sensitive"], &said["format"]), (&true.into(), &"password".into()), "{name}");
+        }
+    }
+    assert_eq!(property("SignedCredentials", "shaSignature")["pattern"], "^[0-9a-f]{128}$");
+}

@@ -17,7 +17,7 @@ pub(crate) struct Refusal {
     /// What the code means; `None` for an unknown code.
     #[serde(skip_serializing_if = "Option::is_none")]
     meaning: Option<String>,
-    /// The assumption that the dialect decides with the code, when the documents do not list it.
+    /// The assumption that the dialect decides with the code, when the document of the service does not list it.
     #[serde(skip_serializing_if = "Option::is_none")]
     assumption: Option<String>,
 }
@@ -33,7 +33,7 @@ impl From<&Refused> for Refusal {
             http_status: refused.http_status.as_u16(),
             remedy: refused.remedy().to_string(),
             meaning: refused.meaning().map(str::to_owned),
-            assumption: assumption(refused).map(number),
+            assumption: refused.assumption().map(number),
         }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn explained(refused: &Refused) -> Refused {
         }
         _ => said,
     };
-    notes.extend(assumption(refused).map(of_the_dialect));
+    notes.extend(refused.assumption().map(of_the_dialect));
     if !notes.is_empty() {
         explained.error.error_message = format!("{text} [{}]", notes.join("; "));
     }
@@ -87,11 +87,6 @@ pub(crate) fn note_of_status(code: &str, dialect: &Dialect) -> String {
     let authentication =
         || dialect.authentication.iter().find(|entry| entry.code == code).map(|entry| entry.assumption);
     declined.or_else(authentication).map_or_else(String::new, |number| format!(" [{}]", of_the_dialect(number)))
-}
-
-/// Returns the assumption that the dialect decides with a code that the documents do not list.
-fn assumption(refused: &Refused) -> Option<u16> {
-    refused.entry().filter(|_| refused.code().message().is_none()).map(|entry| entry.assumption)
 }
 
 fn of_the_dialect(assumption: u16) -> String {

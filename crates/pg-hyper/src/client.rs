@@ -182,7 +182,7 @@ impl<T: Transport> Client<T> {
         let observation = Observation::begin(M::INFO.service.name, M::INFO.name);
         let result = self
             .exchange(&observation, M::INFO.service, self.account.request(method), |response| {
-                let reply = self.account.reply_as::<M::Reply>(&response)?;
+                let reply = self.account.reply_as::<M::Reply>(M::INFO.service, &response)?;
                 let differs = differs(method, &reply);
                 Ok((M::Output::from_reply(reply, self.account.dialect()), differs))
             })
@@ -198,7 +198,8 @@ impl<T: Transport> Client<T> {
     ///
     /// As for [`call`](Self::call). An unknown method counts as one that must not be executed twice.
     pub async fn call_raw<R: Record + Default>(&self, raw: &RawRequest) -> Result<R, Error> {
-        self.raw_exchange(Cow::Borrowed(raw), |response| Ok((self.account.reply_as(&response)?, None))).await
+        let read = |response| Ok((self.account.reply_as(raw.service(), &response)?, None));
+        self.raw_exchange(Cow::Borrowed(raw), read).await
     }
 
     /// Signs and sends the parameters of a method that is known only at run time, and reads its reply as the record of

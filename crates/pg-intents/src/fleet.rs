@@ -308,7 +308,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     fn read(&self, outcome: &str, kind: &str, reference: &str) -> Result<PaymentOutcome, FleetError> {
         let unique = machines::pays_under_its_reference(kind).then_some(reference);
-        Ok(PaymentOutcome::read(outcome, unique, self.0.client.account().dialect())?)
+        Ok(PaymentOutcome::read(outcome, machines::service(kind), unique, self.0.client.account().dialect())?)
     }
 
     async fn sleep(&self, pause: Duration) {

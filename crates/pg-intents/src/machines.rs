@@ -10,7 +10,10 @@ use pg_hyper::proto::{
         charge::{Charge, ChargeBounds},
         checkout::CheckoutPlan,
     },
-    model::{ApiRequest, Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, Preauth, Refund},
+    model::{
+        ApiRequest, Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, GetToken, Preauth, Refund,
+        method::ServiceInfo,
+    },
 };
 
 use crate::{FleetError, FleetEvent, FleetQuestion, IntentKind, IntentStatus, Payment, PaymentOutcome, terms::Terms};
@@ -157,6 +160,11 @@ pub(crate) fn pays_under_its_reference(kind: &str) -> bool {
     kind.starts_with("charge ") || kind == SecuredPayment::kind()
 }
 
+/// Returns the service that makes the payment of an intent of this kind.
+pub(crate) fn service(kind: &str) -> &'static ServiceInfo {
+    if kind == HostedCheckout::kind() { GetToken::INFO.service } else { AuthCardKey::INFO.service }
+}
+
 /// The stored form of a payment before the payment is begun.
 pub(crate) fn terms<M: StoredMachine>(account: &str, reference: &str, request: &impl ApiRequest) -> Terms {
     Terms::of(account, reference, M::kind(), request)
@@ -179,6 +187,7 @@ mod tests {
     #[test]
     fn every_kind_that_is_claimed_has_a_machine() {
         for kind in kinds() {
+            assert_eq!(service(&kind.name).version == 5, kind.name == "checkout");
             assert_eq!(for_kind(&kind.name, Kind), Some(kind.name));
         }
         assert_eq!(for_kind("charge barter", Kind), None);

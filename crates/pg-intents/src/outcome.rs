@@ -10,7 +10,10 @@ use pg_hyper::proto::{
         retry::RetryOutcome,
         three_d_secure::{NotSentReason, ThreeDSecureOutcome},
     },
-    model::{Dialect, Encoding, Outcome, ServiceError, Transaction, TransactionLookup, decode, encode, mask},
+    model::{
+        Dialect, Encoding, Outcome, ServiceError, Transaction, TransactionLookup, decode, encode, mask,
+        method::ServiceInfo,
+    },
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -180,8 +183,14 @@ impl PaymentOutcome {
         serde_json::json!({ "outcome": "unknown", "why": why }).to_string()
     }
 
-    /// Reads the stored form. `unique` is the `uniqueMerchantReference` under which the intent pays.
-    pub(crate) fn read(text: &str, unique: Option<&str>, dialect: &Dialect) -> Result<Self, StoreError> {
+    /// Reads the stored form of an intent whose payment this service makes. `unique` is the `uniqueMerchantReference` under
+    /// which the intent pays.
+    pub(crate) fn read(
+        text: &str,
+        service: &ServiceInfo,
+        unique: Option<&str>,
+        dialect: &Dialect,
+    ) -> Result<Self, StoreError> {
         let unreadable = |what: &dyn std::fmt::Display| StoreError::Unreadable(format!("its outcome: {what}"));
         let stored = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
         let transaction = |json: Value| {
@@ -199,7 +208,7 @@ impl PaymentOutcome {
                     record.error_message = message;
                 });
                 let status = StatusCode::from_u16(http).unwrap_or(StatusCode::BAD_REQUEST);
-                Self::Refused(Box::new(Refused::new(status, error, dialect)))
+                Self::Refused(Box::new(Refused::new(service, status, error, dialect)))
             }
             Stored::NotSent => Self::NotSent,
             Stored::PaidOnPage { trans_key } => Self::PaidOnPage { trans_key },

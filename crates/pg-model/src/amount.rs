@@ -43,10 +43,11 @@ impl From<Amount> for Decimal {
 }
 
 impl Currency {
-    /// Decimals of the currency; two for a currency that ISO 4217 does not list.
+    /// Decimals of the currency, whatever the letter case of its code; two for a currency that ISO 4217 does not list.
     #[must_use]
     pub fn decimals(&self) -> u8 {
-        self.exponent().unwrap_or(2)
+        let capitals = || Self::from(self.as_str().to_ascii_uppercase()).exponent();
+        self.exponent().or_else(capitals).unwrap_or(2)
     }
 }
 
@@ -210,6 +211,10 @@ mod tests {
             ("5.0", Currency::JPY, 5, "5"),
             ("0.001", Currency::BHD, 1, "0.001"),
             ("5.9500", Currency::GBP, 595, "5.95"),
+            // The letter case of a code does not change the amount of money.
+            ("500", "jpy".into(), 500, "500"),
+            ("1.234", "Bhd".into(), 1234, "1.234"),
+            ("5.95", "é".into(), 595, "5.95"),
         ] {
             let amount = Amount::parse(text, &currency).expect("an amount");
             assert_eq!((amount.minor(), amount.to_decimal().to_string().as_str()), (minor, written), "{text}");

@@ -126,10 +126,13 @@ pub fn encode(record: &dyn Record, encoding: Encoding) -> String {
 
 #[cfg(test)]
 mod tests {
-    use alloc::{format, string::ToString as _};
+    use alloc::{
+        format,
+        string::{String, ToString as _},
+    };
 
     use super::*;
-    use crate::{EnterpriseTransaction, Transaction};
+    use crate::{AddressReply, CheckoutToken, EnterpriseTransaction, SmsReply, Transaction};
 
     fn read(fields: &str) -> Result<Transaction, DecodeError> {
         let body = format!("<serviceResponse>{fields}</serviceResponse>");
@@ -184,5 +187,24 @@ mod tests {
         assert!(enterprise(&format!("{failed}{success}")).is_err());
         assert!(enterprise(&format!("{success}<value>1.00</value><value>10.00</value>")).is_err());
         assert!(enterprise(&format!("{success}{success}<value>1.00</value><value>1.00</value>")).is_ok());
+    }
+
+    // spec: 3 §2.1, 3 §2.3, 3 §2.4
+    #[test]
+    fn a_record_within_a_reply_needs_its_own_required_fields() {
+        fn said<R: Record + Default>(fields: &str) -> Result<(), String> {
+            let body = format!("<serviceResponse>{fields}</serviceResponse>");
+            decode::<R>(body.as_bytes()).map(|_| ()).map_err(|error| error.to_string())
+        }
+        let sms = said::<SmsReply>("<sms><msisdn>447700900123</msisdn></sms>").unwrap_err();
+        let address = said::<AddressReply>("<address><town>Leeds</town></address>").unwrap_err();
+        for said in [sms, address] {
+            assert!(said.contains("status"), "{said}");
+        }
+        let token = said::<CheckoutToken>("<token><merchant>Shop</merchant></token>").unwrap_err();
+        assert!(token.contains("tokenid"), "{token}");
+        assert!(said::<CheckoutToken>("<user><town>Leeds</town></user>").unwrap_err().contains("token"));
+        assert_eq!(said::<SmsReply>("<sms><status>1</status></sms>"), Ok(()));
+        assert_eq!(said::<CheckoutToken>("<token><tokenid>t</tokenid></token>"), Ok(()));
     }
 }

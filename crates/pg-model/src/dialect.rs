@@ -48,8 +48,12 @@ pub struct Dialect {
     pub pending: Vec<StatusEntry>,
     /// Status codes of `getAuthenticationStatus` besides the liability shift (assumption A106).
     pub authentication: Vec<AuthenticationEntry>,
-    /// Error codes that the documents do not list, and additions to those that they list.
+    /// Error codes that the documents do not list, and additions to those that they list. An entry counts for both
+    /// versions.
     pub errors: Vec<ErrorEntry>,
+    /// Whether version 5 uses the error codes of version 3 with the same meaning (assumption A112). If unset, only 1 and 3
+    /// are known in version 5, since its document shows no others (spec 3 §7).
+    pub shared_codes: bool,
     /// The reply of a lookup that finds nothing, and whether it proves that there is no payment.
     pub lookup: Lookup,
     /// Status values of version 5 checkouts.
@@ -119,7 +123,8 @@ pub struct ErrorEntry {
     pub http: Option<u16>,
     /// The text of the code, if known.
     pub message: String,
-    /// What to do about it. If unset, the remedy that the documents' message implies, or a lookup, whatever the HTTP status.
+    /// What to do about it. If unset, the remedy that the message of the code implies if the documents list it for the
+    /// version of the request, otherwise a lookup, whatever the HTTP status.
     pub remedy: Option<Remedy>,
     /// What it says about other copies of the same request. If unset, nothing.
     pub scope: Option<RefusalScope>,

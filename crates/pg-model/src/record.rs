@@ -158,6 +158,10 @@ pub enum ListShape {
 pub trait RecordWriter {
     /// A scalar.
     fn text(&mut self, name: &str, value: &str);
+    /// A scalar whose name only begins as the documents say, such as an input of the card form.
+    fn named(&mut self, name: &str, value: &str) {
+        self.text(name, value);
+    }
     /// A scalar that JSON writes as a number if its text is a number.
     fn number(&mut self, name: &str, value: &str);
     /// A nested record.

@@ -1,7 +1,8 @@
 //! Records and outcomes as serde data, for logs and stores: with wire names, in the order of the tables.
 //!
 //! A card number is masked to its first six and last four digits, and so is a value that looks like one in an unknown
-//! field. Requests, secrets and machine states are not serialisable, on purpose.
+//! field, in an input of the card form and in a field of the bank. A value whose name marks it as a secret, such as a CV2
+//! or a date of birth, is written as `***`. Requests, secrets and machine states are not serialisable, on purpose.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -40,6 +41,13 @@ enum Node {
     Unknown(Value),
 }
 
+/// Replaces a secret.
+const HIDDEN: &str = "***";
+
+fn hides(name: &str, value: &str) -> bool {
+    !value.is_empty() && mask::names_a_secret(name)
+}
+
 impl Tree {
     fn of(record: &dyn Record) -> Self {
         let mut tree = Self::default();
@@ -54,8 +62,17 @@ impl Tree {
 
 impl RecordWriter for Tree {
     fn text(&mut self, name: &str, value: &str) {
-        let value = if name == "cardNumber" { mask::text(value) } else { value.to_owned() };
+        let value = match name {
+            _ if hides(name, value) => HIDDEN.to_owned(),
+            "cardNumber" => mask::text(value),
+            _ => value.to_owned(),
+        };
         self.put(name, Node::Text(value));
+    }
+
+    fn named(&mut self, name: &str, value: &str) {
+        let value = if hides(name, value) { HIDDEN.to_owned() } else { mask::text(value) };
+        self.put(&mask::text(name), Node::Text(value));
     }
 
     fn number(&mut self, name: &str, value: &str) {
@@ -113,7 +130,11 @@ impl Serialize for Value {
 
 #[cfg(test)]
 mod tests {
-    use crate::{CardKeyDetails, Dialect, Outcome, Record, Reply, Transaction, decode_into};
+    use alloc::string::ToString as _;
+
+    use crate::{
+        CardKeyDetails, CheckoutToken, Dialect, Outcome, Record, RedirectData, Reply, Transaction, decode_into,
+    };
 
     fn read<R: Record + Default>(body: &str) -> R {
         let mut reply = Reply::<R>::default();
@@ -130,6 +151,32 @@ mod tests {
         let record = &data["record"];
         assert_eq!((&record["transactionStatusCode"], &record["bankAuthCode"]), (&"600".into(), &"123456".into()));
         assert_eq!(record["new"], serde_json::json!({ "pan": "4000 00** **** 1000", "n": ["1", ""] }));
+    }
+
+    // spec: 2 §2.2, 3 §2.1
+    #[test]
+    fn secrets_and_card_numbers_of_a_reply_are_hidden() {
+        let token = read::<CheckoutToken>(
+            "<serviceResponse><token><tokenid>t</tokenid></token><user><first_name>Ada</first_name>\
+             <date_of_birth>17091873</date_of_birth></user></serviceResponse>",
+        );
+        let data = serde_json::to_value(&token).unwrap();
+        assert_eq!((&data["user"]["date_of_birth"], &data["user"]["first_name"]), (&"***".into(), &"Ada".into()));
+        let form = read::<RedirectData>(
+            r#"{"cardNumber":"411111******1111","cardCV2":"123","collectCvv":"456","collectNote":"4111 1111 1111 1111",
+                "collectSize":"XL","cardholderName":"Ada"}"#,
+        );
+        let data = serde_json::to_value(&form).unwrap();
+        let text = data.to_string();
+        assert!(!text.contains("123") && !text.contains("456") && !text.contains("1111 1111"), "{text}");
+        assert_eq!((&data["collectNote"], &data["collectSize"]), (&"4111 11** **** 1111".into(), &"XL".into()));
+        assert_eq!((&data["cardNumber"], &data["cardholderName"]), (&"411111******1111".into(), &"Ada".into()));
+        // An empty value hides nothing.
+        assert_eq!(serde_json::to_value(RedirectData::default()).unwrap()["cardCV2"], "");
+        let paid =
+            read::<Transaction>(r#"{"transactionKey":"k","bankNote":"pan 4111111111111111","bankAuthCode":"123456"}"#);
+        let data = serde_json::to_value(&paid).unwrap();
+        assert_eq!((&data["bankNote"], &data["bankAuthCode"]), (&"pan 411111******1111".into(), &"123456".into()));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) fn extra(out: &mut dyn RecordWriter, extra: &Extra) {
 /// Scalars that share a prefix.
 pub(crate) fn named(out: &mut dyn RecordWriter, named: &Named) {
     for (name, value) in named.iter() {
-        out.text(name, value);
+        out.named(name, value);
     }
 }
 

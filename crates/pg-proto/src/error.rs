@@ -7,10 +7,10 @@ use pg_model::{
     DecodeError, Dialect, ErrorCode, Remedy, ServiceError,
     dialect::{ErrorEntry, ErrorMeaning, RefusalScope},
     mask,
-    method::RetrySafety,
+    method::{RetrySafety, ServiceInfo},
 };
 
-/// Refusals for a reason that the execution of a copy does not change (spec 2 §7, 3 §7).
+/// Refusals for a reason that the execution of a copy does not change (spec 2 §7, 3 §7), with their documented meaning.
 const UNCHANGED: [ErrorCode; 4] = [
     ErrorCode::NO_DATA_SENT,
     ErrorCode::ENTERPRISE_NO_DATA_SENT,
@@ -59,7 +59,9 @@ pub struct Refused {
     pub http_status: StatusCode,
     /// Code, trace code and message.
     pub error: ServiceError,
-    /// What the code means, according to the documents and the account's dialect.
+    /// The API version of the service.
+    version: u8,
+    /// What the code means in this version, according to the documents and the account's dialect.
     reading: ErrorMeaning,
     /// The dialect's entry for the code.
     entry: Option<Box<ErrorEntry>>,
@@ -107,12 +109,12 @@ impl ReplyError {
 }
 
 impl Refused {
-    /// Creates an error code with its HTTP status, read by a dialect.
+    /// Creates an error code of a service with its HTTP status, read by a dialect.
     #[must_use]
-    pub fn new(http_status: StatusCode, error: ServiceError, dialect: &Dialect) -> Self {
-        let reading = dialect.error_meaning(&error.error_code, http_status.as_u16());
+    pub fn new(service: &ServiceInfo, http_status: StatusCode, error: ServiceError, dialect: &Dialect) -> Self {
+        let reading = dialect.error_meaning(service.version, &error.error_code, http_status.as_u16());
         let entry = dialect.error(&error.error_code).cloned().map(Box::new);
-        Self { http_status, error, reading, entry }
+        Self { http_status, error, version: service.version, reading, entry }
     }
 
     /// Returns the error code.
@@ -129,18 +131,24 @@ impl Refused {
         self.reading.remedy
     }
 
-    /// Whether the documents or the account's dialect list the code. An unlisted code is not trusted, since it may mean
-    /// that the operation was executed before.
+    /// Whether the documents or the account's dialect list the code for the version of the request. An unlisted code is not
+    /// trusted, since it may mean that the operation was executed before.
     #[must_use]
     pub const fn is_known(&self) -> bool {
         self.reading.known
     }
 
-    /// Returns what the code means, according to the documents or else the dialect.
+    /// Returns what the code means, according to the document of the service or else the dialect.
     #[must_use]
     pub fn meaning(&self) -> Option<&str> {
         let own = || self.entry().map(|entry| entry.message.as_str()).filter(|message| !message.is_empty());
-        self.code().message().or_else(own)
+        self.code().message().filter(|_| self.reading.documented).or_else(own)
+    }
+
+    /// Returns the assumption that the dialect decides with the code, unless the document of the service lists it.
+    #[must_use]
+    pub const fn assumption(&self) -> Option<u16> {
+        self.reading.assumption
     }
 
     /// Returns the entry of the code in the account's dialect.
@@ -167,6 +175,11 @@ impl Refused {
         self.reading.says_it_was_done
     }
 
+    /// Whether the documents or the dialect say what to do about the code. Otherwise only the status says something.
+    pub(crate) fn is_told(&self) -> bool {
+        self.reading.documented || self.entry().is_some_and(|entry| entry.remedy.is_some())
+    }
+
     /// Whether the dialect says that the code means an unknown transaction.
     pub(crate) const fn unknown_transaction(&self) -> bool {
         self.reading.unknown_transaction
@@ -189,13 +202,12 @@ impl Refused {
     #[must_use]
     pub fn refuses_every_copy(&self, method: RetrySafety) -> bool {
         let code = self.code();
-        let of_a_payment = [ErrorCode::INVALID_TRANSACTION_VALUE, ErrorCode::INVALID_CARD_EXPIRY].contains(code);
+        let is = |codes: &[ErrorCode]| self.reading.documented && codes.contains(code);
+        let of_a_payment = is(&[ErrorCode::INVALID_TRANSACTION_VALUE, ErrorCode::INVALID_CARD_EXPIRY]);
         let is_payment = method == RetrySafety::LookupFirst;
         let holds = (is_payment && of_a_payment)
             || *code != ErrorCode::INVALID_TRANSACTION_VALUE
-                && (self.scope() == RefusalScope::Always
-                    || self.remedy() == Remedy::FixCredentials
-                    || UNCHANGED.contains(code));
+                && (self.scope() == RefusalScope::Always || self.remedy() == Remedy::FixCredentials || is(&UNCHANGED));
         holds && self.is_known() && !self.may_be_executed()
     }
 
@@ -250,10 +262,12 @@ impl fmt::Display for Refused {
         if self.is_known() {
             return Ok(());
         }
+        let version = if self.version == 5 { " of version 5" } else { "" };
         let code = one_line(code.as_str());
         write!(
             f,
-            "; the code is neither in the documents nor in the dialect, add an [[error]] entry with code {code:?} to the dialect"
+            "; the code is neither in the documents{version} nor in the dialect, add an [[error]] entry with code {code:?} to \
+             the dialect"
         )
     }
 }
@@ -313,6 +327,8 @@ impl std::error::Error for Unreadable {}
 
 #[cfg(test)]
 mod tests {
+    use pg_model::{ApiRequest as _, Refund};
+
     use super::*;
 
     // spec: 2 §7, A141
@@ -325,7 +341,7 @@ mod tests {
             let mut dialect = Dialect::documented();
             dialect.errors.push(entry);
             let error = ServiceError::default().with(|error| error.error_code = "943".into());
-            Refused::new(StatusCode::BAD_REQUEST, error, &dialect)
+            Refused::new(Refund::INFO.service, StatusCode::BAD_REQUEST, error, &dialect)
         };
         for method in [RetrySafety::LookupFirst, RetrySafety::Never] {
             for scope in [None, Some(RefusalScope::WhileItLasts), Some(RefusalScope::FromNowOn)] {

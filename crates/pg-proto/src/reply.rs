@@ -3,7 +3,10 @@
 
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
-use pg_model::{ApiRequest, DecodeError, FromReply as _, Record, Reply, decode, decode_as, method::MethodInfo};
+use pg_model::{
+    ApiRequest, DecodeError, FromReply as _, Record, Reply, decode, decode_as,
+    method::{MethodInfo, ServiceInfo},
+};
 
 use crate::{
     Account,
@@ -21,16 +24,20 @@ impl Account {
     /// [`ReplyError::Refused`] if the service answered with an error code, whatever the HTTP status.
     /// [`ReplyError::Unreadable`] if the reply cannot be read: then the operation may have been executed.
     pub fn reply<M: ApiRequest>(&self, response: http::Response<Bytes>) -> Result<M::Output, ReplyError> {
-        self.reply_as::<M::Reply>(&response).map(|reply| M::Output::from_reply(reply, self.dialect()))
+        self.reply_as::<M::Reply>(M::INFO.service, &response).map(|reply| M::Output::from_reply(reply, self.dialect()))
     }
 
-    /// Reads a reply as a record, for raw requests.
+    /// Reads a reply of a service as a record, for raw requests ([`RawRequest::service`](crate::RawRequest::service)).
     ///
     /// # Errors
     ///
     /// As for [`reply`](Self::reply).
-    pub fn reply_as<R: Record + Default>(&self, response: &http::Response<Bytes>) -> Result<R, ReplyError> {
-        self.judge(response, decode(response.body()))
+    pub fn reply_as<R: Record + Default>(
+        &self,
+        service: &ServiceInfo,
+        response: &http::Response<Bytes>,
+    ) -> Result<R, ReplyError> {
+        self.judge(service, response, decode(response.body()))
     }
 
     /// Reads the reply to a request of a method that is known only at run time, as the record of that method.
@@ -39,18 +46,19 @@ impl Account {
     ///
     /// As for [`reply`](Self::reply).
     pub fn reply_of(&self, info: &MethodInfo, response: &http::Response<Bytes>) -> Result<Box<dyn Record>, ReplyError> {
-        self.judge(response, decode_as(response.body(), (info.new_reply)()))
+        self.judge(info.service, response, decode_as(response.body(), (info.new_reply)()))
     }
 
     /// Returns the record, if the reply was readable, names no error code, and has no failure status.
     fn judge<R>(
         &self,
+        service: &ServiceInfo,
         response: &http::Response<Bytes>,
         reply: Result<Reply<R>, DecodeError>,
     ) -> Result<R, ReplyError> {
         let reply = reply.map_err(|why| ReplyError::Unreadable(unreadable(response, Some(why))))?;
         if !reply.error.error_code.is_empty() {
-            return Err(ReplyError::Refused(Refused::new(response.status(), reply.error, self.dialect())));
+            return Err(ReplyError::Refused(Refused::new(service, response.status(), reply.error, self.dialect())));
         }
         if !response.status().is_success() {
             return Err(ReplyError::Unreadable(unreadable(response, None)));
@@ -79,7 +87,7 @@ mod tests {
             response = response.header(CONTENT_ENCODING, encoding);
         }
         let response = response.body(Bytes::from_static(body)).unwrap();
-        account.reply_as::<pg_model::Session>(&response).unwrap_err().to_string()
+        account.reply_as::<pg_model::Session>(pg_model::Initiate::INFO.service, &response).unwrap_err().to_string()
     }
 
     #[test]

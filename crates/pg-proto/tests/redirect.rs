@@ -51,6 +51,24 @@ fn a_form_that_could_not_be_processed_is_an_error() {
     assert_eq!(error.get().error_code, ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED);
 }
 
+// spec: 2 §2.2: Errors are present only if a field is invalid, and an error code only if the form could not be processed.
+#[test]
+fn errors_of_another_shape_are_errors() {
+    for text in [
+        r#"{"cardNumber":"411111******1112","errors":[{"field":"cardNumber","errorCode":"108"}]}"#,
+        r#"{"errors":"108"}"#,
+        "<serviceResponse><cardNumber>411111******1112</cardNumber><errors>108</errors></serviceResponse>",
+    ] {
+        let read = account().redirect(&address(text)).unwrap();
+        assert!(matches!(&read, CardFormResult::Invalid(data) if data.get().extra.get("errors").is_some()), "{text}");
+    }
+    let read = account().redirect(&address(r#"{"errorCode":["136"]}"#)).unwrap();
+    assert!(matches!(&read, CardFormResult::Failed(error) if error.get().extra.get("errorCode").is_some()), "{read:?}");
+    for text in [r#"{"errors":[],"errorCode":""}"#, r#"{"errors":{},"errorCode":null}"#] {
+        assert!(matches!(account().redirect(&address(text)), Ok(CardFormResult::Accepted(_))), "{text}");
+    }
+}
+
 #[test]
 fn other_addresses_are_reported_as_no_redirect() {
     let missing = account().redirect("https://shop.example/card?order=7");

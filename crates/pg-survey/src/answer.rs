@@ -29,6 +29,8 @@ pub(crate) struct Answer {
     pub(crate) message: String,
     /// The redirect target.
     pub(crate) location: Option<String>,
+    /// The version of the method; 3 for a page.
+    version: u8,
     /// Masked.
     content_type: String,
     /// Whether the body is a reply of the method.
@@ -52,6 +54,7 @@ impl Answer {
             http: response.status().as_u16(),
             message: masked(if readable { &error.error_message } else { "" }, request),
             code: mask::text(&code),
+            version: info.map_or(3, |info| info.service.version),
             location: header(LOCATION).map(str::to_owned),
             content_type: masked(header(CONTENT_TYPE).unwrap_or_default(), request),
             is_readable,
@@ -119,7 +122,7 @@ impl Answer {
     }
 
     fn meaning(&self) -> ErrorMeaning {
-        Dialect::documented().error_meaning(&self.code.as_str().into(), self.http)
+        Dialect::documented().error_meaning(self.version, &self.code.as_str().into(), self.http)
     }
 }
 

@@ -130,6 +130,7 @@ const OWN: &[Point] = &[
     never("authentication.abandoned", 106, "[[authentication]] means = \"abandoned\"", CUSTOMER),
     never("authentication.timed-out", 106, "[[authentication]] means = \"timed-out\"", CUSTOMER),
     never("declined.other", 11, "[[declined]]", "there may be statuses that no test card produces"),
+    never("shared_codes", 112, "shared_codes", "a request shows one code in one situation, not what all codes mean"),
     never("error.scope", 141, "scope of [[error]]", "a request that was refused twice need not be refused every time"),
     point("session.payments", 85, "", 85),
     point("preauth.captures", 96, "", 96),

@@ -49,9 +49,11 @@ pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result
 }
 
 fn sorted(read: RedirectData) -> Decoded {
-    if !read.errors.is_empty() {
+    // Errors that could not be read, because they have another shape, are errors too.
+    let unread = |name| read.extra.get(name).is_some();
+    if !read.errors.is_empty() || unread("errors") {
         Decoded::Invalid(answer::json(read))
-    } else if !read.error_code.is_empty() {
+    } else if !read.error_code.is_empty() || unread("errorCode") {
         Decoded::Failed(answer::json(read))
     } else {
         Decoded::Accepted(answer::json(read))
@@ -109,6 +111,29 @@ mod tests {
         };
         let error = r#""errorCode":"136","traceCode":"12345678","errorMessage":"No""#;
         assert_eq!(said, format!("{{{NOTHING},{error}}}"));
+    }
+
+    // spec: 2 §2.2: Errors are present only if a field is invalid.
+    #[test]
+    fn errors_of_another_shape_are_errors() {
+        let xml =
+            |errors: &str| format!("<serviceResponse><cardholderName>A</cardholderName>{errors}</serviceResponse>");
+        for text in [
+            r#"{"errors":[{"field":"cardNumber","errorCode":"108"}]}"#.to_owned(),
+            r#"{"errors":"108"}"#.to_owned(),
+            r#"{"errors":{"cardNumber":"108"}}"#.to_owned(),
+            xml("<errors>108</errors>"),
+        ] {
+            assert!(matches!(decoded(&text), Decoded::Invalid(_)), "{text}");
+        }
+        for text in [r#"{"errorCode":["136"]}"#, r#"{"errorCode":{"0":"136"}}"#] {
+            assert!(matches!(decoded(text), Decoded::Failed(_)), "{text}");
+        }
+        for text in
+            [r#"{"errors":[]}"#, r#"{"errors":{}}"#, r#"{"errors":null,"errorCode":null}"#, r#"{"errorCode":[]}"#]
+        {
+            assert!(matches!(decoded(text), Decoded::Accepted(_)), "{text}");
+        }
     }
 
     /// A redirect that decrypts may still be forged; a field with the type text stays a text.

@@ -84,12 +84,12 @@ impl DialectPair {
     }
 
     /// Whether the service rejects the credentials, which counts towards a lockout. A status alone does not: it may be
-    /// this service's status for an empty lookup.
+    /// this service's status for an empty lookup. In version 5 it has the codes of both versions.
     pub(crate) fn refuses_credentials(&self, reply: &Response<Bytes>) -> bool {
         let mut error = ServiceError::default();
         let readable = !reply.status().is_success() && decode_into(reply.body(), &mut error).is_ok();
         let status = reply.status().as_u16();
-        readable && self.service.error_meaning(&error.error_code, status).remedy == Remedy::FixCredentials
+        readable && self.service.error_meaning(5, &error.error_code, status).remedy == Remedy::FixCredentials
     }
 
     /// Whether a reply is this service's answer to an empty lookup: its status or its code, and no other error.

@@ -162,7 +162,7 @@ fn check_safe(dialect: &Dialect, written: &Dialect, name: &str) {
     ];
     for situation in done {
         let entry = dialect.error_for(situation).or_else(|| own.error_for(situation)).expect("a code");
-        let meaning = written.error_meaning(&entry.code, entry.http.unwrap_or(400));
+        let meaning = written.error_meaning(3, &entry.code, entry.http.unwrap_or(400));
         assert!(meaning.remedy == Remedy::LookUp || !meaning.known, "{name}: {situation}: {meaning:?}");
     }
     for entry in &written.declined {

@@ -50,7 +50,7 @@ pub(super) const FORMATS: &[Format] = &[
     Format {
         types: &["Currency"],
         lengths: &[3],
-        ..format("currency", "Currency", "a currency code, three letters", "[A-Za-z]{3}", "GBP")
+        ..format("currency", "Currency", "a currency code, three capital letters", "[A-Z]{3}", "GBP")
     },
     Format { lengths: &[2], ..format("country", "Country", "a country code, two letters", "[A-Za-z]{2}", "GB") },
     Format { lengths: &[2], ..format("month", "Month", "a month, 01 to 12", "(0[1-9]|1[0-2])", "12") },

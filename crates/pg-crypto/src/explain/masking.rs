@@ -4,6 +4,8 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 
+mod card_numbers;
+
 /// Replaces a hidden value, including its length.
 const HIDDEN: &str = "****";
 
@@ -65,15 +67,7 @@ pub(super) fn text(text: &str, key: &str) -> String {
     if shown.len() < *CARD_NUMBER_DIGITS.start() {
         return shown;
     }
-    let mut bytes = shown.into_bytes();
-    for digits in bytes.chunk_by_mut(|one, next| one.is_ascii_digit() == next.is_ascii_digit()) {
-        if may_be_card_number(digits) {
-            let end = digits.len() - 4;
-            digits[6..end].fill(b'*');
-        }
-    }
-    // One ASCII character replaces another.
-    String::from_utf8(bytes).unwrap_or_default()
+    card_numbers::hidden(shown)
 }
 
 fn is_digits(text: &str) -> bool {
@@ -86,18 +80,6 @@ fn first_six_last_four(digits: &str) -> String {
 
 /// The possible numbers of digits of a card number (spec 2 §4.2).
 const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
-
-/// Whether all bytes are digits, with the length and the check digit of a card number.
-fn may_be_card_number(text: &[u8]) -> bool {
-    if !CARD_NUMBER_DIGITS.contains(&text.len()) || !text[0].is_ascii_digit() {
-        return false;
-    }
-    let luhn = text.iter().rev().enumerate().map(|(at, digit)| {
-        let digit = u32::from(digit - b'0');
-        if at % 2 == 0 { digit } else { 2 * digit / 10 + 2 * digit % 10 }
-    });
-    luhn.sum::<u32>().is_multiple_of(10)
-}
 
 /// A text with control characters escaped, so that a value cannot control a terminal.
 pub(super) struct Printable<'a>(pub(super) &'a str);
@@ -170,6 +152,30 @@ mod tests {
         assert_eq!(value("itemName0", "PAN 4111111111111111!", KEY), "PAN 411111******1111!");
         assert_eq!(value("merchantReference", "4111111111111112", KEY), "4111111111111112");
         assert_eq!(text("4000000000000002=é7", KEY), "400000******0002=é7");
+    }
+
+    #[test]
+    fn card_numbers_in_groups_or_among_other_digits_are_found() {
+        for (shown, hidden) in [
+            ("PAN 4111 1111 1111 1111!", "PAN 4111 11** **** 1111!"),
+            ("4111-1111-1111-1111", "4111-11**-****-1111"),
+            ("4111.1111.1111.1111", "4111.11**.****.1111"),
+            ("4111  1111 / 1111+1111", "4111  11** / ****+1111"),
+            ("3782 822463 10005", "3782 82**** *0005"),
+            ("4111%201111%201111%201111", "4111%2011**%20****%201111"),
+            ("%34111111111111111", "%3411111******1111"),
+            ("7 4111 1111 1111 1111 12", "7 4111 11** **** 1111 12"),
+            ("20264111111111111111", "202641**********1111"),
+            ("４１１１１１１１１１１１１１１１", "４１１１１１******１１１１"),
+            ("4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "4 1 1 1 1 1 * * * * * * 1 1 1 1"),
+        ] {
+            assert_eq!(text(shown, KEY), hidden);
+        }
+        for other in
+            ["4111 1111 1111 1112", "2026-11-21 10:00:00.000", "4111x1111x1111x1111", "%zz 100% 5", "https%3A%2F%2Fé"]
+        {
+            assert_eq!(text(other, KEY), other);
+        }
     }
 
     #[test]

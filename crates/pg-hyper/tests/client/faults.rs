@@ -12,10 +12,11 @@ use pg_hyper::{
     TransportError::{MaybeSent, NotSent},
     TransportErrorKind as Kind,
     proto::{
+        EnterpriseCredentials, RawRequest,
         machine::Reconcile,
         model::{
-            ApiRequest as _, Auth, CapturePreauth, CardDetails, Currency, Dialect, Initiate, Item, Order, Remedy,
-            TokenLookup, TransactionLookup,
+            ApiRequest as _, Auth, CapturePreauth, CardDetails, Currency, Dialect, EnterpriseRefund, EnterpriseResult,
+            Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
         },
         parameters_of,
     },
@@ -323,6 +324,36 @@ async fn no_response_from_the_bank_leaves_a_payment_unknown() {
 }
 
 /// A client that took these for refusals would pay again under another reference.
+// spec: 3 §7, A112: The document of version 5 shows 1 and 3 only.
+#[tokio::test]
+async fn a_number_of_version_3_refuses_no_refund_of_version_5() {
+    let sandbox = Dialect::from_toml(include_str!("../../../pg-sandbox/dialects/sandbox.toml")).unwrap();
+    for (dialect, code, refused) in [
+        (Dialect::documented(), "108", false),
+        (Dialect::documented(), "102", false),
+        (Dialect::documented(), "3", true),
+        (sandbox.clone(), "108", true),
+        (sandbox, "107", false),
+    ] {
+        let body = format!("<serviceResponse><errorcode>{code}</errorcode></serviceResponse>");
+        let server = Server::always(Answer::reply("400 Bad Request", &body)).await;
+        let account = server.account().with_dialect(dialect);
+        let base = account.base_urls().next().unwrap().clone();
+        let account = account.enterprise(base, EnterpriseCredentials::new("k".repeat(32), "p".repeat(32)));
+        let refund = EnterpriseRefund::new("7", "5.00");
+        let raw = RawRequest::of(EnterpriseRefund::INFO, parameters_of(&refund));
+        let client = || Client::new(account.clone()).unwrap();
+        for error in [
+            client().call(&refund).await.unwrap_err(),
+            client().call_raw::<EnterpriseResult>(&raw).await.unwrap_err(),
+            client().call_by_name(EnterpriseRefund::INFO, parameters_of(&refund)).await.err().unwrap(),
+        ] {
+            assert_eq!(matches!(error, Error::Refused(_)), refused, "{code}: {error:?}");
+            assert_eq!(matches!(error, Error::Unknown { .. }), !refused, "{code}: {error:?}");
+        }
+    }
+}
+
 // spec: 1 §7, A132
 #[tokio::test]
 async fn a_used_reference_and_an_unlisted_code_leave_a_payment_unknown() {

@@ -51,6 +51,8 @@ struct File {
     name: String,
     refused_reference: Option<Spanned<String>>,
     #[serde(default)]
+    shared_codes: bool,
+    #[serde(default)]
     lookup: LookupTable,
     #[serde(default)]
     checkout: CheckoutTable,
@@ -215,6 +217,7 @@ impl Checker<'_> {
         Dialect {
             name: file.name,
             refused_reference: file.refused_reference.as_ref().and_then(|word| self.word(word)),
+            shared_codes: file.shared_codes,
             lookup: Lookup {
                 nothing,
                 no_card,
@@ -467,7 +470,7 @@ mod tests {
 
     #[test]
     fn a_written_dialect_reads_back_as_the_same() {
-        let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\n[lookup]\nnothing = \"error\"\nimmediate = true\nfound_by_initiation = true\n\
+        let text = "name = \"a \\\"b\\\" \\\\ \\u0007\"\nrefused_reference = \"free\"\nshared_codes = true\n[lookup]\nnothing = \"error\"\nimmediate = true\nfound_by_initiation = true\n\
             [checkout]\npaid = [\"SUCCESS\"]\npending = [\"Waiting\"]\nfailed = [\"Failed\", \"No\"]\nrefused_cancel_means_ended = true\n\
             cancel_closes_open_pages = true\nfound_by_reference = true\n\
             [session_data]\nkey = \"sha256\"\niv = \"hex\"\npadding = \"zero\"\ntext = \"base64-url\"\n\

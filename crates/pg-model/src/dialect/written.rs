@@ -23,6 +23,9 @@ impl Dialect {
         let mut text = Text(String::new());
         text.given("name", &self.name);
         text.word("refused_reference", self.refused_reference, 92);
+        if self.shared_codes {
+            text.raw("shared_codes", "true", Some(112));
+        }
         if self.lookup != super::Lookup::default() {
             text.head("[lookup]");
             text.word("nothing", self.lookup.nothing, 43);

@@ -140,7 +140,8 @@ impl<'x> XmlReader<'x> {
         self.record(record)
     }
 
-    /// A repeated record: one for each child that is not plain text.
+    /// A repeated record: one for each child that is not plain text. A child without content is a record without fields,
+    /// however it is written.
     fn list(&mut self, list: &mut dyn RecordList) -> Result<Misfit, Problem> {
         let mut next = match self.content()? {
             Content::Text(text) => return Ok(bare_text(text)),
@@ -148,17 +149,16 @@ impl<'x> XmlReader<'x> {
         };
         let mut misfits = Vec::new();
         while let Some(tag) = next {
-            if tag.empty {
-                self.records.take()?;
-                list.grow();
-            } else {
-                match self.content()? {
-                    Content::Child(first) => {
-                        self.records.take()?;
-                        self.record_from(list.grow(), &first)?;
-                    }
-                    Content::Text(text) => misfits.extend(bare_text(text)),
+            match if tag.empty { Content::Text(Cow::Borrowed("")) } else { self.content()? } {
+                Content::Child(first) => {
+                    self.records.take()?;
+                    self.record_from(list.grow(), &first)?;
                 }
+                Content::Text(text) if is_blank(&text) => {
+                    self.records.take()?;
+                    list.grow();
+                }
+                Content::Text(text) => misfits.push(Value::text(text)),
             }
             next = self.next_child()?;
         }

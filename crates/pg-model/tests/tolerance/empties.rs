@@ -1,6 +1,6 @@
 //! The many ways to say "not given" (spec 1 §2.1).
 
-use pg_model::{Card, CardKeyDetail, CardKeyDetails, Keyed, RedirectData, Session};
+use pg_model::{Card, CardKeyDetail, CardKeyDetails, Keyed, RedirectData, Session, Transactions};
 
 use crate::{read, response};
 
@@ -52,6 +52,15 @@ fn a_list_is_empty_in_the_same_ways() {
     for element in ["<cardKeyDetails/>", "<cardKeyDetails></cardKeyDetails>", "<cardKeyDetails> </cardKeyDetails>"] {
         assert_eq!(read::<CardKeyDetails>(&response(element)), CardKeyDetails::default(), "{element}");
     }
+}
+
+#[test]
+fn a_row_without_fields_is_a_row_in_either_spelling() {
+    for row in ["<transaction/>", "<transaction></transaction>", "<transaction> </transaction>"] {
+        let found: Transactions = read(&response(&format!("<transactions>{row}{row}</transactions>")));
+        assert_eq!((found.transactions.len(), found.extra.is_empty()), (2, true), "{row}");
+    }
+    assert_eq!(read::<Transactions>("{\"transactions\":[{},{}]}").transactions.len(), 2);
 }
 
 #[test]

@@ -117,12 +117,10 @@ record.extra = extra;
     }
 }
 
-/// Rows with some content: an XML element without any is read as no row.
-fn rows<R: Default + PartialEq + std::fmt::Debug>(row: impl Strategy<Value = R>) -> impl Strategy<Value = Vec<R>> {
-    proptest::collection::vec(
-        row.prop_filter("an empty element is not a row", |row| *row != R::default()),
-        0..if cfg!(miri) { 2 } else { 4 },
-    )
+/// Rows, some of them without fields.
+fn rows<R: Default + Clone + std::fmt::Debug>(row: impl Strategy<Value = R>) -> impl Strategy<Value = Vec<R>> {
+    let row = prop_oneof![9 => row, 1 => Just(R::default())];
+    proptest::collection::vec(row, 0..if cfg!(miri) { 2 } else { 4 })
 }
 
 fn reads_as_it_was_written<R: Record + Default + PartialEq + std::fmt::Debug>(record: &R) {

@@ -211,7 +211,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
             Event::Reply(_) | Event::Failed(_) if !self.in_flight => {}
             Event::Reply(response) => {
                 (self.in_flight, self.state.left) = (false, true);
-                match self.account.reply_as::<M::Reply>(&response) {
+                match self.account.reply_as::<M::Reply>(M::INFO.service, &response) {
                     Ok(reply) => self.answered(reply, now, random),
                     Err(error) => self.without_result(Last::of(error, M::INFO.retry), now, random),
                 }

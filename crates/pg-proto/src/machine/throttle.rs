@@ -27,14 +27,15 @@
 //!   milliseconds.) A lost request has no reply to count from. It holds its slot until 61 seconds after the latest time
 //!   at which it could have been executed, [`ThrottleLimits::longest_way`] after it was sent.
 //! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. A credential
-//!   error has a documented code (102, 105, 123, in version 5: 3), or one that the dialect lists as such. Requests in
+//!   error has a documented code (102, 105, 123, in version 5: 3), or one that the dialect lists as such. In version 5 the
+//!   codes of version 3 count only if the dialect has `shared_codes`. Requests in
 //!   flight at that time may fail as well. So failures of the last 24 hours and requests in flight together are at most
 //!   [`ThrottleLimits::failures`], 5 by default: more than 5 lock the address out (spec 1 §5). Until the service has
 //!   accepted the credentials once, these count as failures too: lost requests, requests whose reply is not the
 //!   service's, and any other 401. If there are as many as failures are left, sending stops
 //!   ([`StopReason::Unanswered`]) until they are a day old, or until [`Throttle::resume_sending`]. After the service has
 //!   accepted the credentials, they stop nothing: the documents do not say which conditions have HTTP 401 (spec 1 §7).
-//! - 121 and 429 stop sending for a minute, 122 for five (spec 2 §7).
+//! - 121 and HTTP 429 stop sending for a minute, 122 for five (spec 2 §7); in version 5 the codes only with `shared_codes`.
 //! - Its memory is bounded by these limits.
 //!
 //! # Limits
@@ -57,7 +58,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use pg_model::Dialect;
+use pg_model::{ApiRequest as _, Dialect, Initiate, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -164,6 +165,9 @@ impl Default for ThrottleLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Throttle {
     state: State,
+    /// The service that replies. Not saved.
+    service: &'static ServiceInfo,
+    /// Not saved.
     dialect: Arc<Dialect>,
 }
 
@@ -213,7 +217,18 @@ impl Throttle {
     /// Creates a throttle for new credentials.
     #[must_use]
     pub fn new(limits: ThrottleLimits) -> Self {
-        Self { state: State::new(limits), dialect: Arc::default() }
+        Self::of(State::new(limits))
+    }
+
+    fn of(state: State) -> Self {
+        Self { state, service: Initiate::INFO.service, dialect: Arc::default() }
+    }
+
+    /// Reads replies as those of a service of this version: 5, or else 3. Default: version 3. A refusal that was
+    /// [already read](Self::answered_with) keeps its meaning.
+    #[must_use]
+    pub fn for_service(self, service: &'static ServiceInfo) -> Self {
+        Self { service, ..self }
     }
 
     /// Reads replies according to this dialect, as [`Account::with_dialect`](crate::Account::with_dialect) does.
@@ -231,7 +246,7 @@ impl Throttle {
     pub fn resume(saved: &SavedState) -> Result<Self, ResumeError> {
         let mut state: State = saved.open(NAME, VERSION)?;
         state.lose_all();
-        Ok(Self { state, dialect: Arc::default() })
+        Ok(Self::of(state))
     }
 
     /// Returns the state that must survive a crash. It contains no request and no credentials.
@@ -260,14 +275,14 @@ impl Throttle {
     ///
     /// Returns what the reply says about the credentials of the request.
     pub fn answered(&mut self, ticket: Ticket, response: &http::Response<Bytes>, now: Moment) -> CredentialCheck {
-        let came_back = CameBack::of(response, &self.dialect);
+        let came_back = CameBack::of(self.service, response, &self.dialect);
         self.landed(&ticket, came_back, now)
     }
 
     /// Reports a reply that was already read, for example by [`Account::reply`](crate::Account::reply): the body is not
     /// parsed twice. Otherwise as [`answered`](Self::answered).
     pub fn answered_with<R>(&mut self, ticket: Ticket, reply: &Result<R, ReplyError>, now: Moment) -> CredentialCheck {
-        let came_back = CameBack::of_result(reply, &self.dialect);
+        let came_back = CameBack::of_result(self.service, reply, &self.dialect);
         self.landed(&ticket, came_back, now)
     }
 

@@ -239,7 +239,7 @@ fn unknown(f: &mut Formatter<'_>, why: &UnknownReason, reconcile: &Reconcile) ->
 #[cfg(test)]
 mod tests {
     use http::StatusCode;
-    use pg_model::{ServiceError, TransactionLookup};
+    use pg_model::{ApiRequest as _, ServiceError, TransactionLookup};
 
     use super::*;
     use crate::machine::Failure;
@@ -250,7 +250,12 @@ mod tests {
             let error = ServiceError::default().with(|record| {
                 record.error_code = code.into();
             });
-            ChargeOutcome::Refused(Refused::new(StatusCode::BAD_REQUEST, error, &pg_model::Dialect::documented()))
+            ChargeOutcome::Refused(Refused::new(
+                TransactionLookup::INFO.service,
+                StatusCode::BAD_REQUEST,
+                error,
+                &pg_model::Dialect::documented(),
+            ))
         };
         let paid = Transaction::default().with(|record| {
             record.transaction_key = "k1".into();
@@ -299,7 +304,14 @@ mod tests {
                 error.trace_code = hostile.into();
             })
         };
-        let refused = |code: &str| Refused::new(StatusCode::OK, error(code, hostile), &pg_model::Dialect::documented());
+        let refused = |code: &str| {
+            Refused::new(
+                TransactionLookup::INFO.service,
+                StatusCode::OK,
+                error(code, hostile),
+                &pg_model::Dialect::documented(),
+            )
+        };
         let declined = Transaction::default().with(|record| {
             record.transaction_status_code = hostile.into();
             record.transaction_status = hostile.into();

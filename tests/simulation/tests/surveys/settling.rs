@@ -211,7 +211,7 @@ fn a_reply_that_every_lookup_gets_does_not_say_that_there_is_nothing() {
         let (report, written, _) = twisted(paying(), twist);
         open(&report, "lookup.nothing", "the lookup of a payment that was made got the same reply");
         assert_eq!(written.lookup.nothing, None);
-        assert!(!written.error_meaning(&"777".into(), 400).unknown_transaction);
+        assert!(!written.error_meaning(3, &"777".into(), 400).unknown_transaction);
     }
 }
 

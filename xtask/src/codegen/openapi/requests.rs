@@ -51,16 +51,19 @@ fn credentials() -> Vec<(String, Node)> {
         |doc: &str, pattern: &str| Node::map().with("type", "string").with("description", doc).with("pattern", pattern);
     let secret = |doc: &str, pattern: &str| text(doc, pattern).with("format", "password").with("x-sensitive", true);
     let signed = Node::map()
-        .with("apiKey", text("Key of the account.", "^[A-Za-z0-9]+$"))
+        .with("apiKey", secret("Key of the account.", "^[A-Za-z0-9]+$"))
         .with("apiPassword", secret("Password of the account.", "^[A-Za-z0-9]+$"))
         .with(
             "shaSignature",
-            text("SHA-512 over the parameters and the SHA key, in hexadecimal digits.", "^[0-9A-Fa-f]{128}$"),
+            text("SHA-512 over the parameters and the SHA key, in hexadecimal digits.", "^[0-9a-f]{128}$"),
         );
     let version =
         Node::map().with("type", "integer").with("description", "Version of the service.").with("enum", vec![5_i64]);
     let enterprise = Node::map()
-        .with("api_key", text("Key of the account.", "^[^\\u0000-\\u001F\\u007F-\\u009F]+$").with("maxLength", 32_i64))
+        .with(
+            "api_key",
+            secret("Key of the account.", "^[^\\u0000-\\u001F\\u007F-\\u009F]+$").with("maxLength", 32_i64),
+        )
         .with(
             "api_password",
             secret("Password of the account.", "^[^\\u0000-\\u001F\\u007F-\\u009F]+$").with("maxLength", 32_i64),

@@ -71,7 +71,7 @@ fn kind(record: &Record, part: &Part, name: &str) -> String {
     }
 }
 
-/// The function that returns the first missing required field, as an argument.
+/// The function that returns the first missing required field, also of a record within the record, as an argument.
 fn missing(record: &Record) -> String {
     let missing = |part: &Part, more: &str| {
         let name = part.rust_name();
@@ -83,7 +83,15 @@ fn missing(record: &Record) -> String {
         }
     };
     let essential = record.fields.iter().filter(|part| record.essential.contains(&part.wire));
-    let essential: Vec<String> = essential.map(|part| missing(part, "")).collect();
+    let essential: Vec<String> = essential
+        .map(|part| match &part.record {
+            // A record within the record has required fields of its own.
+            Some(_) if part.list.is_none() => {
+                format!("{}.or_else(|| record.{}.missing())", missing(part, ""), part.rust_name())
+            }
+            _ => missing(part, ""),
+        })
+        .collect();
     match (&essential[..], &record.fields[..]) {
         ([first, others @ ..], _) => {
             let others: String = others.iter().map(|other| format!(".or_else(|| {other})")).collect();

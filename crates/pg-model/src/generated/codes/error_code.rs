@@ -2,7 +2,7 @@
 
 use crate::generated::prelude::*;
 
-/// Error codes of all services, with the remedy of each and the HTTP status that the sandbox answers with. (spec 2 §7) An unknown code is kept unchanged.
+/// Error codes of all services, with the remedy of each and the HTTP status that the sandbox answers with. 1 and 3 belong to version 5, all others to version 3. (spec 2 §7) An unknown code is kept unchanged.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(Cow<'static, str>);
 

@@ -13,6 +13,6 @@ pub struct AddressReply {
 }
 
 record_traits! {
-    AddressReply, |record| (record.address == Default::default()).then_some("address");
+    AddressReply, |record| (record.address == Default::default()).then_some("address").or_else(|| record.address.missing());
     "address" => record address,
 }

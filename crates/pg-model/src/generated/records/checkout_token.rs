@@ -17,7 +17,7 @@ pub struct CheckoutToken {
 }
 
 record_traits! {
-    CheckoutToken, |record| (record.token == Default::default()).then_some("token");
+    CheckoutToken, |record| (record.token == Default::default()).then_some("token").or_else(|| record.token.missing());
     "token" => record token,
     "user" => record user,
     "items" => list items ("item" Array),

@@ -13,6 +13,6 @@ pub struct SmsReply {
 }
 
 record_traits! {
-    SmsReply, |record| (record.sms == Default::default()).then_some("sms");
+    SmsReply, |record| (record.sms == Default::default()).then_some("sms").or_else(|| record.sms.missing());
     "sms" => record sms,
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use pg_model::{Dialect, ServiceError, mask};
+use pg_model::{ApiRequest as _, Dialect, ServiceError, TransactionLookup, mask};
 use serde::{Deserialize, Serialize};
 
 use super::ChargeBounds;
@@ -127,7 +127,8 @@ impl Refusal {
             record.trace_code = self.trace.as_str().into();
             record.error_message = self.message.clone();
         });
-        Refused::new(StatusCode::from_u16(self.http).unwrap_or(StatusCode::BAD_REQUEST), error, dialect)
+        let status = StatusCode::from_u16(self.http).unwrap_or(StatusCode::BAD_REQUEST);
+        Refused::new(TransactionLookup::INFO.service, status, error, dialect)
     }
 }
 

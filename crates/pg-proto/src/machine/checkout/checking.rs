@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, Remedy};
+use pg_model::{ApiRequest as _, EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, GetToken, Remedy};
 
 use super::{Checkout, CheckoutInput, Flight, Phase, amount};
 use crate::{
@@ -40,7 +40,7 @@ impl Checkout {
 
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
         if let Event::Reply(reply) = &event {
-            self.unreadable = match self.account.reply_as::<EnterpriseTransaction>(reply) {
+            self.unreadable = match self.account.reply_as::<EnterpriseTransaction>(GetToken::INFO.service, reply) {
                 Err(ReplyError::Unreadable(why)) => Some(why),
                 _ => None,
             };
@@ -139,5 +139,6 @@ impl Checkout {
 /// Whether the service would refuse the lookup of every key: invalid credentials, or a missing permission. Another refusal
 /// may concern this key alone, for example one of another merchant.
 fn is_about_the_account(refused: &Refused) -> bool {
-    refused.remedy() == Remedy::FixCredentials || *refused.code() == ErrorCode::PERMISSION_DENIED
+    let forbids = refused.is_known() && *refused.code() == ErrorCode::PERMISSION_DENIED;
+    forbids || refused.remedy() == Remedy::FixCredentials
 }

@@ -1,6 +1,6 @@
 use bytes::Bytes;
 use pg_model::{
-    Auth, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, Currency, DeleteToken, EnterpriseCancel,
+    Auth, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, Currency, DeleteToken, Dialect, EnterpriseCancel,
     EnterpriseCapture, EnterpriseRefund, Item, Order, Outcome, Refund, Repeat, TokenLookup, TransactionLookup,
 };
 
@@ -157,13 +157,16 @@ fn other_methods_are_sent_again_only_when_nothing_left() {
 
 /// Sends the request and returns the outcome of this reply.
 fn outcome_of<M: ApiRequest<Output: Clone + fmt::Debug>>(request: M, body: &str) -> RetryOutcome<M::Output> {
-    let account = account().enterprise(
-        BaseUrl::parse("https://gateway.example/enterprise").unwrap(),
-        EnterpriseCredentials::new("k".repeat(32), "p".repeat(32)),
-    );
-    let mut retry = Retry::new(account, request, RetryBounds::default()).unwrap();
+    let mut retry = Retry::new(with_enterprise(account()), request, RetryBounds::default()).unwrap();
     begin(&mut retry, NOW);
     done(retry.step(answer(200, body), NOW, 0))
+}
+
+fn with_enterprise(account: Account) -> Account {
+    account.enterprise(
+        BaseUrl::parse("https://gateway.example/enterprise").unwrap(),
+        EnterpriseCredentials::new("k".repeat(32), "p".repeat(32)),
+    )
 }
 
 /// Returns the field in which the reply to the request differs; `None` if it was accepted.
@@ -258,6 +261,41 @@ fn a_failed_operation_may_be_the_second_copy_of_one_that_was_executed() {
     // Another copy of a repeat does not fail because the first one was executed.
     let repeat = outcome_of(Repeat::new("7", "Auth", "5"), failed);
     assert!(matches!(repeat, RetryOutcome::Answered(Outcome::Declined(_))), "{repeat:?}");
+}
+
+// spec: 3 §7, A112: The numbers of version 3 say nothing in version 5, unless the dialect says so.
+#[test]
+fn a_refusal_of_version_5_holds_for_every_copy_only_with_a_code_of_its_own_document() {
+    fn refused<M: ApiRequest<Output: Clone + fmt::Debug>>(dialect: &Arc<Dialect>, request: M, code: &str) -> bool {
+        let account = with_enterprise(account().with_dialect(Arc::clone(dialect)));
+        let mut retry = Retry::new(account, request, RetryBounds::default()).unwrap();
+        begin(&mut retry, NOW);
+        let body = format!("<serviceResponse><errorcode>{code}</errorcode></serviceResponse>");
+        match done(retry.step(answer(400, &body), NOW, 0)) {
+            RetryOutcome::Refused(_) => true,
+            RetryOutcome::Unknown { .. } => false,
+            other => panic!("{code}: {other:?}"),
+        }
+    }
+    let documented = Arc::new(Dialect::documented());
+    let gateway = || CapturePreauth::new("0123456789abcdef0123456789abcdef");
+    for code in ["101", "102", "103", "104", "105", "106", "108", "110", "111", "120", "123"] {
+        assert!(!refused(&documented, EnterpriseRefund::new("7", "5"), code), "{code}");
+        assert!(!refused(&documented, EnterpriseCapture::new("7", "5"), code), "{code}");
+        assert!(!refused(&documented, EnterpriseCancel::new("7", "5"), code), "{code}");
+        assert!(!refused(&documented, Repeat::new("7", "Auth", "5"), code), "{code}");
+        assert!(refused(&documented, gateway(), code), "{code}");
+        assert!(refused(&crate::spoken::sandbox(), EnterpriseRefund::new("7", "5"), code), "{code}");
+    }
+    for code in ["1", "3"] {
+        assert!(refused(&documented, EnterpriseRefund::new("7", "5"), code), "{code}");
+        assert!(!refused(&documented, gateway(), code), "{code}");
+        assert!(!refused(&crate::spoken::sandbox(), gateway(), code), "{code}");
+    }
+    for code in ["107", "119", "121", "125"] {
+        assert!(!refused(&documented, EnterpriseRefund::new("7", "5"), code), "{code}");
+        assert!(!refused(&crate::spoken::sandbox(), EnterpriseRefund::new("7", "5"), code), "{code}");
+    }
 }
 
 #[test]

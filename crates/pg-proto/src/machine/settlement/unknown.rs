@@ -187,7 +187,7 @@ fn lookup_refused(refused: &Refused) -> String {
 #[cfg(test)]
 mod tests {
     use http::StatusCode;
-    use pg_model::{Dialect, ServiceError};
+    use pg_model::{ApiRequest as _, Dialect, ServiceError};
 
     use super::*;
 
@@ -213,7 +213,8 @@ mod tests {
     #[test]
     fn an_unlisted_code_of_a_lookup_comes_with_the_entry_that_explains_it() {
         let error = ServiceError::default().with(|error| error.error_code = "943".into());
-        let refused = Refused::new(StatusCode::BAD_REQUEST, error, &Dialect::documented());
+        let refused =
+            Refused::new(TransactionLookup::INFO.service, StatusCode::BAD_REQUEST, error, &Dialect::documented());
         assert_eq!(
             UnknownReason::LookupRefused(refused).to_string(),
             "the lookup was refused: refused: 943 no message (HTTP 400); the code is neither in the documents nor in the dialect, \

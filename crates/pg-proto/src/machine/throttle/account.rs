@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pg_crypto::{ShaKey, sign};
+use pg_model::{ApiRequest as _, GetToken, Initiate, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
 use super::{Throttle, ThrottleLimits, state::State};
@@ -73,8 +74,8 @@ impl AccountThrottle {
     /// Creates throttles for new credentials. `salt` is any number, preferably unpredictable.
     #[must_use]
     pub fn new(account: &Account, limits: ThrottleLimits, salt: u64) -> Self {
-        let throttle = Throttle::new(limits).with_dialect(Arc::clone(account.dialect()));
-        Self { salt, marks: marks(account, salt), throttles: [throttle.clone(), throttle] }
+        let throttles = SERVICES.map(|service| throttle(State::new(limits), service, account));
+        Self { salt, marks: marks(account, salt), throttles }
     }
 
     /// Resumes from a saved state, with these limits. Requests that were in flight count as lost. Requests with changed
@@ -86,15 +87,16 @@ impl AccountThrottle {
     pub fn resume(saved: &SavedState, account: &Account, limits: ThrottleLimits) -> Result<Self, ResumeError> {
         let Stored { salt, gateway, enterprise } = saved.open(NAME, VERSION)?;
         let marks = marks(account, salt);
-        let resumed = |lane: Lane, mark: &String| {
+        let [version_3, version_5] = SERVICES;
+        let resumed = |lane: Lane, mark: &String, service| {
             let mut state = State { limits, ..lane.throttle };
             state.lose_all();
             if lane.credentials != *mark {
                 state.change_credentials();
             }
-            Throttle { state, dialect: Arc::clone(account.dialect()) }
+            throttle(state, service, account)
         };
-        let throttles = [resumed(gateway, &marks[0]), resumed(enterprise, &marks[1])];
+        let throttles = [resumed(gateway, &marks[0], version_3), resumed(enterprise, &marks[1], version_5)];
         Ok(Self { salt, marks, throttles })
     }
 
@@ -123,6 +125,13 @@ impl AccountThrottle {
         }
         self
     }
+}
+
+/// A service of version 3 and one of version 5.
+const SERVICES: [&ServiceInfo; 2] = [Initiate::INFO.service, GetToken::INFO.service];
+
+fn throttle(state: State, service: &'static ServiceInfo, account: &Account) -> Throttle {
+    Throttle::of(state).for_service(service).with_dialect(Arc::clone(account.dialect()))
 }
 
 /// Returns the marks of credentials. The address is part of a mark: the same credentials may be invalid at one address

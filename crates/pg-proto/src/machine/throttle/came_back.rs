@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
-use pg_model::{Dialect, Remedy, ServiceError, decode_into, mask};
+use pg_model::{Dialect, Remedy, ServiceError, decode_into, mask, method::ServiceInfo};
 
 use crate::{Refused, ReplyError};
 
@@ -28,8 +28,8 @@ pub(super) enum CameBack {
 }
 
 impl CameBack {
-    /// Classifies a reply, with the account's dialect.
-    pub(super) fn of(response: &http::Response<Bytes>, dialect: &Dialect) -> Self {
+    /// Classifies a reply of a service, with the account's dialect.
+    pub(super) fn of(service: &ServiceInfo, response: &http::Response<Bytes>, dialect: &Dialect) -> Self {
         let success = response.status().is_success();
         let ours = is_of_the_service(response.body());
         if success && ours && response.body().len() > LONGEST_ERROR {
@@ -40,22 +40,29 @@ impl CameBack {
         if success && readable && error.error_code.is_empty() {
             return Self::Accepted;
         }
-        Self::of_error(response.status(), error, readable, dialect)
+        Self::of_error(service, response.status(), error, readable, dialect)
     }
 
     /// Classifies a reply that was already read.
-    pub(super) fn of_result<R>(reply: &Result<R, ReplyError>, dialect: &Dialect) -> Self {
+    pub(super) fn of_result<R>(service: &ServiceInfo, reply: &Result<R, ReplyError>, dialect: &Dialect) -> Self {
         match reply {
             Ok(_) => Self::Accepted,
             Err(ReplyError::Refused(refused)) => Self::from(refused),
             Err(ReplyError::Unreadable(unreadable)) => {
-                Self::of_error(unreadable.http_status, ServiceError::default(), unreadable.why.is_none(), dialect)
+                let readable = unreadable.why.is_none();
+                Self::of_error(service, unreadable.http_status, ServiceError::default(), readable, dialect)
             }
         }
     }
 
-    fn of_error(status: StatusCode, error: ServiceError, readable: bool, dialect: &Dialect) -> Self {
-        match Self::from(&Refused::new(status, error, dialect)) {
+    fn of_error(
+        service: &ServiceInfo,
+        status: StatusCode,
+        error: ServiceError,
+        readable: bool,
+        dialect: &Dialect,
+    ) -> Self {
+        match Self::from(&Refused::new(service, status, error, dialect)) {
             Self::Other if !readable => Self::Doubtful,
             other => other,
         }
@@ -79,36 +86,58 @@ impl From<&Refused> for CameBack {
             // A second longer, since two clocks count milliseconds.
             Remedy::WaitOneMinute => Self::Closed(Duration::from_secs(61)),
             Remedy::WaitFiveMinutes => Self::Closed(Duration::from_secs(301)),
-            _ if refused.http_status == StatusCode::UNAUTHORIZED && !is_told(refused) => Self::Doubtful,
+            _ if refused.http_status == StatusCode::UNAUTHORIZED && !refused.is_told() => Self::Doubtful,
             _ => Self::Other,
         }
     }
 }
 
-/// Whether the documents or the dialect say what the code means for the request. Otherwise only the status says
-/// something.
-fn is_told(refused: &Refused) -> bool {
-    refused.code().remedy().is_some() || refused.entry().is_some_and(|entry| entry.remedy.is_some())
-}
-
 #[cfg(test)]
 mod tests {
-    use pg_model::Token;
+    use std::sync::Arc;
+
+    use pg_model::{ApiRequest as _, GetToken, Initiate, Token};
 
     use super::*;
     use crate::{Account, BaseUrl, Credentials};
 
     fn came_back(status: u16, body: &str) -> CameBack {
+        came_back_of(Initiate::INFO.service, &crate::spoken::sandbox(), status, body)
+    }
+
+    fn came_back_of(service: &ServiceInfo, dialect: &Arc<Dialect>, status: u16, body: &str) -> CameBack {
         let response = http::Response::builder().status(status).body(Bytes::copy_from_slice(body.as_bytes())).unwrap();
-        let dialect = crate::spoken::sandbox();
-        let by_bytes = CameBack::of(&response, &dialect);
+        let by_bytes = CameBack::of(service, &response, dialect);
         let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("a", "b", "c"));
-        let reply = account.with_dialect(dialect.clone()).reply_as::<Token>(&response);
-        let by_result = CameBack::of_result(&reply, &dialect);
+        let reply = account.with_dialect(Arc::clone(dialect)).reply_as::<Token>(service, &response);
+        let by_result = CameBack::of_result(service, &reply, dialect);
         // A reply of an unexpected form does not count as a reply of the service.
         let misshapen = matches!(reply, Err(ReplyError::Unreadable(_))) && by_bytes == CameBack::Accepted;
         assert_eq!(by_result, if misshapen { CameBack::Doubtful } else { by_bytes.clone() }, "{status} {body}");
         by_bytes
+    }
+
+    // spec: 3 §5, 3 §7, A112: Version 5 has its own codes.
+    #[test]
+    fn in_version_5_the_codes_of_version_3_stop_nothing_unless_the_dialect_shares_them() {
+        let (documented, sandbox) = (Arc::new(Dialect::documented()), crate::spoken::sandbox());
+        let five = GetToken::INFO.service;
+        let body = |code: &str| format!("<serviceResponse><errorcode>{code}</errorcode></serviceResponse>");
+        for code in ["102", "105", "123"] {
+            let in_sandbox = came_back_of(five, &sandbox, 400, &body(code));
+            assert_eq!(in_sandbox, CameBack::CredentialError(code.into()));
+            assert_eq!(came_back_of(five, &documented, 400, &body(code)), CameBack::Other);
+            assert_eq!(came_back_of(five, &documented, 401, &body(code)), CameBack::Doubtful);
+        }
+        for code in ["121", "122"] {
+            assert!(matches!(came_back_of(five, &sandbox, 403, &body(code)), CameBack::Closed(_)));
+            assert_eq!(came_back_of(five, &documented, 403, &body(code)), CameBack::Other);
+        }
+        for dialect in [&documented, &sandbox] {
+            assert_eq!(came_back_of(five, dialect, 401, &body("3")), CameBack::CredentialError("3".into()));
+            assert_eq!(came_back_of(Initiate::INFO.service, dialect, 400, &body("3")), CameBack::Other);
+            assert_eq!(came_back_of(five, dialect, 401, &body("1")), CameBack::Other);
+        }
     }
 
     #[test]

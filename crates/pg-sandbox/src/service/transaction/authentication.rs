@@ -96,7 +96,7 @@ pub(in crate::service) fn pay(
     let end = authentication.ended(context.now);
     let end = end.ok_or_else(|| Refusal::from(SandboxErrorCode::AUTHENTICATION_NOT_FINISHED))?;
     context.basis.assume_all([
-        assumed::AUTH3DSECURE_AND_PREAUTH3DSECURE_TAKE_THE_KEY_ONLY,
+        assumed::AUTH3DSECURE_AND_PREAUTH3DSECURE_TAKE_THE_KEY_AND_REFERENCES,
         assumed::PAYING_AFTER_EACH_OUTCOME,
         assumed::REFERENCES_OF_A_3_D_SECURE_PAYMENT,
     ]);
