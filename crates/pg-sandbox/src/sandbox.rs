@@ -180,7 +180,8 @@ impl Sandbox {
             broken: None,
             is_stale: false,
         };
-        sandbox.check_key()?;
+        sandbox.start(Self::check_key)?;
+        sandbox.start(Self::reserve_names)?;
         sandbox.journal = Journal::new(sandbox.store.journal()?);
         sandbox.clock = sandbox.stored_clock()?;
         sandbox.faults = sandbox.stored_faults()?;
@@ -303,21 +304,21 @@ impl Sandbox {
         Faults::stored(&mut Transaction::new(&mut *self.store))
     }
 
-    /// Refuses a store that is opened with another key file, which would seal cards that the right key file cannot
-    /// open.
-    fn check_key(&mut self) -> Result<(), OpenError> {
+    /// Executes a part of the start, again if another process wrote at the same time.
+    fn start(&mut self, part: fn(&mut Self) -> Result<(), OpenError>) -> Result<(), OpenError> {
         let mut left = group::ATTEMPTS;
         loop {
             left -= 1;
-            match self.check_key_once() {
-                // Another process wrote at the same time.
+            match part(self) {
                 Err(OpenError::Store(_)) if left > 0 && self.store.may_try_again() => self.store.rollback(),
-                checked => return checked,
+                done => return done,
             }
         }
     }
 
-    fn check_key_once(&mut self) -> Result<(), OpenError> {
+    /// Refuses a store that is opened with another key file, which would seal cards that the right key file cannot
+    /// open.
+    fn check_key(&mut self) -> Result<(), OpenError> {
         if let Some(sealed) = key_check(&mut *self.store)? {
             let opened = self.vault.open(Meta::KEY_CHECK, &sealed);
             return opened.map(drop).map_err(|_| OpenError::WrongKeyFile);
