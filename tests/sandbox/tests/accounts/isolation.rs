@@ -211,3 +211,24 @@ fn an_entry_of_another_account_is_neither_shown_nor_changed() {
     assert_eq!(shared.get(&format!("batches/{batch}"))["spoiled"], false);
     assert_eq!(shared.post(&spoil(&one), "")["spoiled"], true);
 }
+
+// spec: 2 §2.2, A46, A80: A card form that cannot be read leads to the error page of its session, in any account.
+#[test]
+fn an_unreadable_card_form_leads_to_the_error_page_of_its_session() {
+    let mut shared = Shared::new();
+    for job in [shared.account("{}"), Job::configured("main")] {
+        let session = job.session(&mut shared).1["sessionKey"].as_str().unwrap().to_owned();
+        let parts = format!("--b\r\nContent-Disposition: form-data; name=\"sessionKey\"\r\n\r\n{session}\r\n--b--\r\n");
+        let many = format!("{}sessionKey={session}", "x[]=1&".repeat(2_000));
+        for (content_type, body) in
+            [("multipart/form-data; boundary=b", parts), ("application/x-www-form-urlencoded", many)]
+        {
+            let mut posted = pg_support::request(Method::POST, "/v3/session/postform/json", body);
+            posted.headers_mut().insert("content-type", content_type.parse().unwrap());
+            let response = shared.sandbox.handle(shared.now, posted);
+            let location = response.headers()["location"].to_str().unwrap();
+            assert!(location.starts_with("https://shop.example/error"), "{} {content_type}: {location}", job.name);
+            assert_eq!(shared.get("requests?limit=1")[0]["merchant"], *job.name, "{content_type}");
+        }
+    }
+}
