@@ -232,3 +232,24 @@ fn an_unreadable_card_form_leads_to_the_error_page_of_its_session() {
         }
     }
 }
+
+// spec: 2 §1.1, A200: A card number in free text is reported to any account.
+#[test]
+fn a_card_number_in_free_text_is_reported_to_any_account() {
+    let mut shared = Shared::new();
+    for job in [shared.account("{}"), Job::configured("main")] {
+        let order = pg_support::payment("order-1");
+        let form = pg_support::signed_form(
+            &job.merchant,
+            &[&order[..], &[("merchantReference", "4000000000001000")]].concat(),
+        );
+        let paid = pg_support::request(Method::POST, "/v3/transaction/auth/json", form);
+        let response = shared.sandbox.handle(shared.now, paid);
+        assert_eq!(response.status(), 200);
+        let header = |name: &str| response.headers().get(name).map_or("", |value| value.to_str().unwrap());
+        assert!(header("pg-warning").contains("merchantReference contains a value like a card number"), "{}", job.name);
+        assert!(header("pg-basis").contains("A200"), "{}", job.name);
+        let warnings = shared.get("requests?limit=1")[0]["warnings"].to_string();
+        assert!(warnings.contains("like a card number"), "{}: {warnings}", job.name);
+    }
+}
