@@ -84,12 +84,10 @@ fn an_ended_page_says_that_a_payment_without_an_answer_may_have_been_charged() {
             let token = shop.token(&[("token_uses", uses)]);
             let (page, open) = (shop.visit(&token), shop.visit(&token));
             let silent = shop.submit(&token, &page, &with(CARD, &[("cardNumber", card)]));
-            let cookie = silent.headers["set-cookie"].to_str().unwrap().to_owned();
             // A later decline does not answer it.
             shop.submit(&token, &open, &with(CARD, &[("cardNumber", DECLINED)]));
             end(&mut shop, &token, cancelled);
-            let own = Request::get(format!("/pay/{token}")).header("cookie", cookie).body(Bytes::new()).unwrap();
-            let pages = [shop.submit(&token, &page, CARD), shop.visit(&token), Page::of(shop.send(own))];
+            let pages = [shop.submit(&token, &page, CARD), shop.visit(&token), own(&mut shop, &token, &silent)];
             pages.map(|page| {
                 assert!(page.status == 410 && page.says("link has expired"), "{}", page.html);
                 assert!(page.says("It is unknown whether your card was charged"), "{card} {uses}: {}", page.html);
@@ -109,14 +107,31 @@ fn an_ended_page_says_that_a_payment_without_an_answer_may_have_been_charged() {
     assert!(shop.submit(&token, &page, CARD).says("It is unknown whether your card was charged"));
 }
 
+/// Visits a token in the browser that got this answer.
+fn own(shop: &mut Shop, token: &str, answer: &Page) -> Page {
+    let cookie = answer.headers["set-cookie"].clone();
+    let visit = Request::get(format!("/pay/{token}")).header("cookie", cookie).body(Bytes::new());
+    Page::of(shop.send(visit.unwrap()))
+}
+
+// spec: 3 §3.1, A119: A visit that shows an earlier payment is a redemption too.
+#[test]
+fn a_visit_of_the_browser_that_paid_counts() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_redemptions", "3")]);
+    let paid = shop.pay(&token, PAN);
+    for left in [1, 0, 0] {
+        let page = own(&mut shop, &token, &paid);
+        assert!(page.status == 200 && page.says("Payment complete"), "{}", page.html);
+        assert_eq!(page.says("Make another payment"), left > 0, "{}", page.html);
+        assert_eq!(shop.control(&format!("checkouts/{token}"))["redemptionsLeft"], left);
+    }
+    assert_eq!(shop.visit(&token).status, 410);
+}
+
 // spec: 3 §3.1, A136
 #[test]
 fn a_browser_is_shown_its_result_when_no_visit_or_payment_is_left() {
-    let own = |shop: &mut Shop, token: &str, answer: &Page| {
-        let cookie = answer.headers["set-cookie"].clone();
-        let visit = Request::get(format!("/pay/{token}")).header("cookie", cookie).body(Bytes::new());
-        Page::of(shop.send(visit.unwrap()))
-    };
     let mut shop = Shop::new();
     for (card, text) in [(SILENT, "It is unknown"), (UNHEARD, "It is unknown"), (PAN, "Payment complete")] {
         for limit in ["token_redemptions", "token_uses"] {

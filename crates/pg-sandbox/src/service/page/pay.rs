@@ -63,13 +63,15 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
 fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
     let end = token.end(context.now).or_else(|| (!token.visit()).then_some(TokenEnd::Expired));
+    if end.is_none() {
+        context.records.put(&token)?;
+    }
     if let Some(result) = sent_before(context, &token, request)? {
         return Ok(result);
     }
     if let Some(end) = end {
         return Ok(ended::page(&token, end));
     }
-    context.records.put(&token)?;
     if let (Redemption::Visit, Some(address)) = (merchant.redemption, &token.redemption_redirect_url) {
         context.basis.assume(assumed::THE_WAY_BACK_FROM_THE_PAYMENT_PAGE);
         return paid::on_redemption(address);
