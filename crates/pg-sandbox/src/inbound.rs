@@ -15,7 +15,7 @@ use crate::{
     journal::{MOST_PARAMETERS, Parameters},
     records::Account,
     route::Route,
-    service::Call,
+    service::{Call, session_in_unreadable},
     settings::Settings,
 };
 
@@ -91,7 +91,9 @@ impl JournaledRequest {
         let form: Vec<(Cow<'_, str>, Cow<'_, str>)> =
             form::read_as_can_be(form).take(settings.limits.parameters).collect();
         let given = |name: &str| form.iter().find(|pair| pair.0 == name).map(|pair| &*pair.1);
-        let caller = Caller::of(settings, credentials, given);
+        let error = call.and_then(|call| call.form().err()).filter(|_| credentials == Some(AuthScheme::Session));
+        let session = error.and_then(|error| session_in_unreadable(error, request.body()));
+        let caller = session.map_or_else(|| Caller::of(settings, credentials, given), Caller::Session);
         Self { path, parameters: journaled(form.iter().map(|(name, value)| (&**name, &**value)), is_entered), caller }
     }
 }

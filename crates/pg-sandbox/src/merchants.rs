@@ -234,6 +234,11 @@ impl Merchants {
         &self.all
     }
 
+    /// Returns the names of the accounts that not every sandbox has.
+    pub(crate) fn added(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().skip(built_in().len()).map(|held| &*held.name)
+    }
+
     /// Returns the account with this name.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&Merchant> {

@@ -37,6 +37,12 @@ pub enum OpenError {
         "the store has an earlier format than the store of its key file, whose records cannot be altered unnoticed; put back a copy of the latest store"
     )]
     EarlierStore,
+    /// A configured account has the name of an account that was created at run time in this store.
+    #[error(
+        "the configured account {0} has the name of an account that was created at run time in this store; choose another \
+         name, or start without the configured account, run `pg sandbox account remove {0}`, and start again with it"
+    )]
+    NameTaken(String),
     /// The dialect's derivation of the key of redirects does not fit an account's API key.
     #[error(
         "the dialect's [session_data] key does not fit the account {account}: {problem}; leave it out, or use \"verbatim\" or \

@@ -15,11 +15,13 @@ use crate::{
     key::{Keys, RandomSource as _, SeededRandom},
     metrics::Metrics,
     open_error::OpenError,
-    records::{Meta, Payment},
+    records::{
+        Authentication, Batch, Callback, CheckoutToken, CheckoutVisit, Fault, Meta, Payment, Session, TextMessage,
+    },
     schedule::Schedule,
     service::Throttle,
     settings::Settings,
-    store::{Halt, Query, Reach, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
+    store::{Halt, Query, Reach, Sqlite, Store, StoreError, StoredRecord, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
@@ -180,12 +182,13 @@ impl Sandbox {
             broken: None,
             is_stale: false,
         };
-        sandbox.check_key()?;
+        sandbox.start(Self::check_key)?;
+        sandbox.start(Self::reserve_names)?;
         sandbox.journal = Journal::new(sandbox.store.journal()?);
         sandbox.clock = sandbox.stored_clock()?;
         sandbox.faults = sandbox.stored_faults()?;
         sandbox.know_accounts()?;
-        sandbox.know_last_payment()?;
+        sandbox.know_last_keys()?;
         Ok(sandbox)
     }
 
@@ -286,11 +289,25 @@ impl Sandbox {
         });
     }
 
-    /// Payments of one millisecond are listed in the order of their keys, even after a restart.
-    fn know_last_payment(&mut self) -> Result<(), StoreError> {
-        let last = Transaction::new(&mut *self.store).find::<Payment>(&Query::newest(1))?;
-        if let Some(last) = last.first() {
-            self.keys.go_on_after(&last.key);
+    /// Makes all keys greater than those of an earlier process, since records are listed in the order of their keys: even
+    /// while the clock stands still, or if it was set back.
+    fn know_last_keys(&mut self) -> Result<(), StoreError> {
+        let newest: [fn(&mut Transaction<'_>) -> Result<Option<String>, StoreError>; 9] = [
+            newest::<Authentication>,
+            newest::<Batch>,
+            newest::<Callback>,
+            newest::<CheckoutToken>,
+            newest::<CheckoutVisit>,
+            newest::<Fault>,
+            newest::<Payment>,
+            newest::<Session>,
+            newest::<TextMessage>,
+        ];
+        let mut records = Transaction::new(&mut *self.store);
+        for newest in newest {
+            if let Some(key) = newest(&mut records)? {
+                self.keys.go_on_after(&key);
+            }
         }
         Ok(())
     }
@@ -303,21 +320,21 @@ impl Sandbox {
         Faults::stored(&mut Transaction::new(&mut *self.store))
     }
 
-    /// Refuses a store that is opened with another key file, which would seal cards that the right key file cannot
-    /// open.
-    fn check_key(&mut self) -> Result<(), OpenError> {
+    /// Executes a part of the start, again if another process wrote at the same time.
+    fn start(&mut self, part: fn(&mut Self) -> Result<(), OpenError>) -> Result<(), OpenError> {
         let mut left = group::ATTEMPTS;
         loop {
             left -= 1;
-            match self.check_key_once() {
-                // Another process wrote at the same time.
+            match part(self) {
                 Err(OpenError::Store(_)) if left > 0 && self.store.may_try_again() => self.store.rollback(),
-                checked => return checked,
+                done => return done,
             }
         }
     }
 
-    fn check_key_once(&mut self) -> Result<(), OpenError> {
+    /// Refuses a store that is opened with another key file, which would seal cards that the right key file cannot
+    /// open.
+    fn check_key(&mut self) -> Result<(), OpenError> {
         if let Some(sealed) = key_check(&mut *self.store)? {
             let opened = self.vault.open(Meta::KEY_CHECK, &sealed);
             return opened.map(drop).map_err(|_| OpenError::WrongKeyFile);
@@ -330,6 +347,11 @@ impl Sandbox {
         self.store.commit()?;
         Ok(self.sync()?)
     }
+}
+
+/// Returns the greatest key of the records of a kind.
+fn newest<T: StoredRecord>(records: &mut Transaction<'_>) -> Result<Option<String>, StoreError> {
+    Ok(records.find::<T>(&Query::newest(1))?.first().map(|record| record.key().to_owned()))
 }
 
 fn key_check(store: &mut dyn Store) -> Result<Option<Sealed>, OpenError> {

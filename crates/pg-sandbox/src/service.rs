@@ -42,6 +42,7 @@ pub(crate) use control::{LIVE, METRICS, READY, metrics, named_account};
 pub(crate) use method::Call;
 pub(crate) use refusal::Refusal;
 pub(crate) use reply::Reply;
+pub(crate) use session::session_in_unreadable;
 pub(crate) use throttle::Throttle;
 
 use crate::{assumed, basis::Basis, codes::SandboxErrorCode, route::Route, store::StoreError};

@@ -36,6 +36,8 @@ pub(crate) const PAN: &str = "4000000000001000";
 pub(crate) const DECLINED: &str = "4000000000002008";
 pub(crate) const POOR: &str = "4000000000003006";
 pub(crate) const SILENT: &str = "4000000000004004";
+/// Its charge is made, and the bank's answer is lost.
+pub(crate) const UNHEARD: &str = "4000000000011009";
 pub(crate) const CV2: &str = "9173";
 /// A key of the right form that no record has.
 pub(crate) const NO_KEY: &str = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";

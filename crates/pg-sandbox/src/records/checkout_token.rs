@@ -29,7 +29,8 @@ pub struct CheckoutToken {
     /// Whether a transaction was approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paid: bool,
-    /// Whether the bank's answer to the last approval was lost, so that the customer does not know of it (assumption A93).
+    /// Whether the bank did not answer a payment since the last approval that the customer knows of: it may have charged
+    /// (assumption A93).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unheard: bool,
     /// The address for the customer after an approval.

@@ -35,6 +35,9 @@ impl Meta {
     /// The name of the list of accounts created at run time.
     pub const ACCOUNTS: &'static str = "accounts";
 
+    /// The name of the list of names that are reserved for configured accounts.
+    pub const RESERVED: &'static str = "reserved-names";
+
     /// Reads the value as its original type.
     ///
     /// # Errors
@@ -85,6 +88,12 @@ impl Meta {
     #[must_use]
     pub fn accounts(list: &[AccountEntry]) -> Self {
         Self::new(Self::ACCOUNTS, &list)
+    }
+
+    /// Returns the names that are reserved for configured accounts.
+    #[must_use]
+    pub fn reserved(names: &[String]) -> Self {
+        Self::new(Self::RESERVED, &names)
     }
 
     /// Returns the name of the account with this id.

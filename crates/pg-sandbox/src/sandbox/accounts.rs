@@ -7,6 +7,7 @@ use pg_model::method::AuthScheme;
 use super::Sandbox;
 use crate::{
     inbound::{Caller, Inbound},
+    open_error::OpenError,
     outgoing::Outgoing,
     records::{Authentication, CheckoutToken, Meta, Session},
     route::Route,
@@ -63,13 +64,10 @@ impl Sandbox {
         self.opens(&self.vault.account_id(name), real_now)
     }
 
-    /// Returns the id if an account with this id exists and has not expired. A configured account takes precedence over
-    /// an account of the same name.
+    /// Returns the id if an account with this id exists and has not expired.
     fn opens(&mut self, id: &str, real_now: Timestamp) -> Result<Option<String>, StoreError> {
         let is_open = self.accounts.open(id, real_now, &mut Transaction::new(&mut *self.store))?;
-        let known = self.accounts.get(id).filter(|_| is_open);
-        let free = known.filter(|live| self.settings.merchants.by_name(&live.account.name).is_none());
-        Ok(free.map(|live| live.account.id.clone()))
+        Ok(is_open.then(|| id.to_owned()))
     }
 
     /// Returns the time that a request's clock shows.
@@ -84,6 +82,31 @@ impl Sandbox {
         if path.split('/').next() == Some("accounts") && inbound.request.method() != Method::GET {
             self.accounts.look_again();
         }
+    }
+
+    /// Reserves the names of configured accounts, so that no process creates an account of such a name at run time: the
+    /// records of the two would be mixed, and removed with one of them.
+    pub(super) fn reserve_names(&mut self) -> Result<(), OpenError> {
+        let mut names: Vec<String> = self.meta(Meta::RESERVED)?;
+        if self.settings.merchants.added().all(|name| names.iter().any(|known| known == name)) {
+            return Ok(());
+        }
+        self.store.begin()?;
+        let mut records = Transaction::new(&mut *self.store);
+        names = service::accounts::reserved(&mut records)?;
+        let created = service::accounts::listed(&mut records)?;
+        for name in self.settings.merchants.added() {
+            if created.iter().any(|entry| entry.name == name) {
+                return Err(OpenError::NameTaken(name.to_owned()));
+            }
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        records.put(&Meta::reserved(&names))?;
+        records.keep()?;
+        self.store.commit()?;
+        Ok(self.sync()?)
     }
 
     /// Reads the list of accounts at the start.

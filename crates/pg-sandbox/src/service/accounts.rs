@@ -39,6 +39,11 @@ pub(crate) fn find(context: &mut Context<'_>, name: &str) -> Result<Option<Accou
     Ok(account.filter(|account| !account.expired(context.real_now)))
 }
 
+/// Returns the names that belong to configured accounts, of any process and of earlier starts: the name owns the records.
+pub(crate) fn reserved(records: &mut Transaction<'_>) -> Result<Vec<String>, StoreError> {
+    records.get::<Meta>(Meta::RESERVED)?.map_or(Ok(Vec::new()), |meta| meta.read())
+}
+
 /// Creates an account whose name is free.
 pub(crate) fn create(
     context: &mut Context<'_>,

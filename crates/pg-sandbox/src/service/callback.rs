@@ -122,6 +122,17 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
     Ok(outgoing)
 }
 
+/// Lets the callbacks that were due be due at the time to which the clock is set back, too.
+pub(super) fn turn_back(context: &mut Context<'_>, now: Timestamp) -> Result<(), StoreError> {
+    for callback in context.find_due::<Callback>(u32::MAX, Callback::DUE, context.now)? {
+        if now < callback.due {
+            context.schedule.note_callback(now);
+            context.records.put(&Callback { due: now, ..callback })?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns pending callbacks that are due by then and not in flight, the earliest first; if there are enough, at least
 /// one more than there is room for.
 fn waiting(context: &mut Context<'_>, by: Timestamp) -> Result<Vec<Callback>, StoreError> {

@@ -178,7 +178,7 @@ pub(crate) fn call(
         encoding.ok_or_else(|| Refusal::from(ErrorCode::INVALID_RETURN_TYPE).assuming(assumed::ENCODING_SEGMENT))?;
     gate::refuse_blocked(context)?;
     let form = call.form?;
-    let judged = call.judged.ok_or_else(|| no_data(info))?;
+    let mut judged = call.judged.ok_or_else(|| no_data(info))?;
     if let Some(refusal) = call.ambiguous {
         return Err(refusal);
     }
@@ -186,6 +186,10 @@ pub(crate) fn call(
         AuthScheme::Enterprise => gate::enterprise(context, &form)?,
         AuthScheme::Signed | AuthScheme::Session => gate::signed(context, &form, entry.signature, judged.signed)?,
     };
+    // Connections know only configured accounts.
+    if judged.request.is_none() && stray_number::warn(info, &form, &mut context.warnings) {
+        judged.assumptions.push(assumed::CARD_NUMBERS_IN_FREE_TEXT);
+    }
     // The names of the documents are not arrays, and differ in more than their letter case.
     if judged.assumptions.contains(&assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW) {
         context.basis.assume_all(gate::assumed_of_signed_text(info.credentials, &form));

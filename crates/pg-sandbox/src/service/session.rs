@@ -12,6 +12,7 @@ mod initiate;
 mod postform;
 
 pub(super) use postform::postform;
+pub(crate) use postform::session_in_unreadable;
 
 /// The methods that a merchant's server calls. Browsers call the card form, which has its own replies: see
 /// [`postform()`].

@@ -211,3 +211,45 @@ fn an_entry_of_another_account_is_neither_shown_nor_changed() {
     assert_eq!(shared.get(&format!("batches/{batch}"))["spoiled"], false);
     assert_eq!(shared.post(&spoil(&one), "")["spoiled"], true);
 }
+
+// spec: 2 §2.2, A46, A80: A card form that cannot be read leads to the error page of its session, in any account.
+#[test]
+fn an_unreadable_card_form_leads_to_the_error_page_of_its_session() {
+    let mut shared = Shared::new();
+    for job in [shared.account("{}"), Job::configured("main")] {
+        let session = job.session(&mut shared).1["sessionKey"].as_str().unwrap().to_owned();
+        let parts = format!("--b\r\nContent-Disposition: form-data; name=\"sessionKey\"\r\n\r\n{session}\r\n--b--\r\n");
+        let many = format!("{}sessionKey={session}", "x[]=1&".repeat(2_000));
+        for (content_type, body) in
+            [("multipart/form-data; boundary=b", parts), ("application/x-www-form-urlencoded", many)]
+        {
+            let mut posted = pg_support::request(Method::POST, "/v3/session/postform/json", body);
+            posted.headers_mut().insert("content-type", content_type.parse().unwrap());
+            let response = shared.sandbox.handle(shared.now, posted);
+            let location = response.headers()["location"].to_str().unwrap();
+            assert!(location.starts_with("https://shop.example/error"), "{} {content_type}: {location}", job.name);
+            assert_eq!(shared.get("requests?limit=1")[0]["merchant"], *job.name, "{content_type}");
+        }
+    }
+}
+
+// spec: 2 §1.1, A200: A card number in free text is reported to any account.
+#[test]
+fn a_card_number_in_free_text_is_reported_to_any_account() {
+    let mut shared = Shared::new();
+    for job in [shared.account("{}"), Job::configured("main")] {
+        let order = pg_support::payment("order-1");
+        let form = pg_support::signed_form(
+            &job.merchant,
+            &[&order[..], &[("merchantReference", "4000000000001000")]].concat(),
+        );
+        let paid = pg_support::request(Method::POST, "/v3/transaction/auth/json", form);
+        let response = shared.sandbox.handle(shared.now, paid);
+        assert_eq!(response.status(), 200);
+        let header = |name: &str| response.headers().get(name).map_or("", |value| value.to_str().unwrap());
+        assert!(header("pg-warning").contains("merchantReference contains a value like a card number"), "{}", job.name);
+        assert!(header("pg-basis").contains("A200"), "{}", job.name);
+        let warnings = shared.get("requests?limit=1")[0]["warnings"].to_string();
+        assert!(warnings.contains("like a card number"), "{}: {warnings}", job.name);
+    }
+}

@@ -1,7 +1,7 @@
 //! Accounts that are removed, and those whose time is over.
 
 use http::Method;
-use pg_sandbox::{Sandbox, Settings};
+use pg_sandbox::{OpenError, Sandbox, Settings, merchants::Merchants, secret::Secret};
 use pg_support::payment;
 use serde_json::Value;
 
@@ -100,6 +100,53 @@ fn accounts_survive_a_restart() {
     drop(shared.due());
     assert_eq!(names(&mut shared), [""; 0]);
     let _: Job = shared.account(r#"{"name":"ci-1"}"#);
+}
+
+// spec: 2 §4.3, A92, A335: Accounts are never mixed: a used reference stays used when an account of its name expires.
+#[test]
+fn a_store_never_has_a_configured_account_and_one_created_at_run_time_of_one_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.sqlite");
+    let open = |merchants: Merchants| {
+        let mut settings = Settings::default();
+        settings.merchants = merchants;
+        Sandbox::open(&path, settings, [9; 32])
+    };
+    let shop = configured_shop();
+    let with_shop = || Merchants::with(vec![shop.merchant.clone()]).unwrap();
+    let mut shared = Shared::over(open(Merchants::default()).unwrap());
+    shared.account(r#"{"name":"shop","ttlSeconds":3600}"#).pay(&mut shared, "u-1");
+    drop(shared);
+    let refused = open(with_shop()).map(drop).unwrap_err();
+    assert!(matches!(&refused, OpenError::NameTaken(name) if name == "shop"), "{refused}");
+    assert!(refused.to_string().contains("`pg sandbox account remove shop`"), "{refused}");
+    // The way out that it names.
+    let mut shared = Shared::over(open(Merchants::default()).unwrap());
+    assert_eq!(shared.send(Method::DELETE, "/_sandbox/accounts/shop", "").0, 200);
+    drop(shared);
+    let mut shared = Shared::over(open(with_shop()).unwrap());
+    shop.pay(&mut shared, "u-1");
+    drop(shared);
+    // The name stays reserved when the account leaves the configuration: its records are still in the store.
+    let mut shared = Shared::over(open(Merchants::default()).unwrap());
+    let (status, code, reason) = shared.refused(Method::POST, "accounts", r#"{"name":"shop"}"#);
+    assert_eq!((status, &*code), (409, "name-taken"), "{reason}");
+    assert!(reason.contains("choose another name"), "{reason}");
+    drop(shared);
+    let mut shared = Shared::over(open(with_shop()).unwrap());
+    shared.pass(7_200);
+    drop(shared.due());
+    assert_eq!(shop.call(&mut shared, "transaction/auth", &payment("u-1")).1["errorCode"], "950");
+}
+
+/// The account of a config file.
+pub(super) fn configured_shop() -> Job {
+    let mut shop = Job::configured("main");
+    shop.name = "shop".to_owned();
+    shop.merchant.name = shop.name.clone();
+    shop.merchant.api_key = Secret::new("ShopApiKey0000000000000000000000");
+    shop.merchant.enterprise = None;
+    shop
 }
 
 // spec: 2 §4.4, A21: Rows of the lookup are in the order of their creation.

@@ -1,10 +1,10 @@
 //! The accounts of sandboxes that share one PostgreSQL database: each knows at once what another one has made or removed.
 
 use http::Method;
-use pg_sandbox::{Sandbox, Settings, StoreKey};
+use pg_sandbox::{OpenError, Sandbox, Settings, StoreKey, merchants::Merchants};
 use pg_stores::Postgres;
 
-use super::Shared;
+use super::{Shared, lifetime::configured_shop};
 
 #[test]
 fn two_processes_over_one_database_have_the_same_accounts() {
@@ -46,4 +46,26 @@ fn two_processes_over_one_database_have_the_same_accounts() {
     }
     let left = "SELECT string_agg(key, ' ' ORDER BY key) FROM payment_sandbox.meta WHERE merchant <> ''";
     assert_eq!(server.psql(&url, left).unwrap(), "");
+}
+
+#[test]
+fn a_name_that_one_process_has_configured_is_taken_in_all_of_them() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let shop = configured_shop();
+    let open = |number: u8, configured: bool| {
+        let more = if configured { vec![shop.merchant.clone()] } else { Vec::new() };
+        let mut settings = Settings::default();
+        settings.merchants = Merchants::with(more).unwrap();
+        Sandbox::open_postgres(&url, &StoreKey::from_bytes([3; 32]), settings, [number; 32])
+    };
+    let mut one = Shared::over(open(1, false).unwrap());
+    one.account(r#"{"name":"shop"}"#);
+    let refused = open(2, true).map(drop).unwrap_err();
+    assert!(matches!(&refused, OpenError::NameTaken(name) if name == "shop"), "{refused}");
+    assert_eq!(one.send(Method::DELETE, "/_sandbox/accounts/shop", "").0, 200);
+    let mut other = Shared::over(open(2, true).unwrap());
+    // Also before it has any records.
+    assert_eq!(one.refused(Method::POST, "accounts", r#"{"name":"shop"}"#).1, "name-taken");
+    shop.pay(&mut other, "u-1");
 }

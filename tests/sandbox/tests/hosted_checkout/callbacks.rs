@@ -102,3 +102,29 @@ fn a_registered_destination_is_the_default_of_a_token() {
         assert_eq!(shop.control("callbacks")[0]["requestedUrl"].as_str(), requested);
     }
 }
+
+// spec: 3 §6, A121: The callback of a payment is sent when the payment is durable, also if the clock is set back then.
+#[test]
+fn a_clock_that_is_set_back_delays_no_callback_that_was_due() {
+    let mut shop = Shop::new();
+    let clock = |shop: &mut Shop, change: &str| {
+        assert_eq!(shop.ask(http::Method::POST, "/_sandbox/clock", change.to_owned()).status(), 200);
+    };
+    let (begin, later) = (r#"{"set": "2026-05-04T10:00:00Z"}"#, r#"{"set": "2029-01-01T00:00:00Z"}"#);
+    clock(&mut shop, later);
+    let token = shop.token(&[CALLBACK]);
+    assert!(shop.pay(&token, PAN).says("Payment complete"));
+    clock(&mut shop, begin);
+    assert!(shop.sandbox.next_due().is_some_and(|next| next <= shop.now));
+    assert_eq!(sent(&mut shop).len(), 1);
+    // A late callback waits for its time on the clock.
+    let late = r#"{"kind": "late", "seconds": 600}"#;
+    assert_eq!(shop.ask(http::Method::POST, "/_sandbox/callbacks/behaviour", late).status(), 200);
+    let token = shop.token(&[CALLBACK]);
+    assert!(shop.pay(&token, PAN).says("Payment complete"));
+    clock(&mut shop, r#"{"advanceSeconds": 300}"#);
+    clock(&mut shop, begin);
+    assert!(sent(&mut shop).is_empty());
+    clock(&mut shop, r#"{"advanceSeconds": 600}"#);
+    assert_eq!(sent(&mut shop).len(), 1);
+}

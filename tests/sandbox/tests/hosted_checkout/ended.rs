@@ -1,7 +1,10 @@
 //! Tokens that cannot be paid: too early, too late, cancelled, used up (spec 3 §3.1; A117
 //! and 119).
 
-use crate::hosted_checkout::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Shop};
+use bytes::Bytes;
+use http::Request;
+
+use crate::hosted_checkout::{CANCEL, CARD, DECLINED, NO_KEY, PAN, Page, SILENT, Shop, UNHEARD, with};
 
 // spec: 3 §3.1 Transitions: gettoken makes a token that is valid from token_start.
 // spec: 3 §3.1, A119
@@ -57,14 +60,94 @@ fn a_paid_page_says_so_after_any_later_end_of_the_token() {
     for cancelled in [true, false] {
         let token = shop.token(&[("token_uses", "1")]);
         assert!(shop.pay(&token, PAN).says("Payment complete"));
-        if cancelled {
-            assert_eq!(shop.done("canceltoken", &[("tokenid", &token)]).text("status"), "1");
-        } else {
-            shop.wait(8 * 24 * 60 * 60);
-        }
+        end(&mut shop, &token, cancelled);
         let page = shop.visit(&token);
         assert!(page.status == 410 && page.says("has been made") && page.says("has expired"), "{}", page.html);
         assert!(!page.says(CANCEL), "{}", page.html);
+    }
+}
+
+fn end(shop: &mut Shop, token: &str, cancelled: bool) {
+    if cancelled {
+        assert_eq!(shop.done("canceltoken", &[("tokenid", token)]).text("status"), "1");
+    } else {
+        shop.wait(8 * 24 * 60 * 60);
+    }
+}
+
+// spec: 2 §7, A93; 3 §3.1, A119; 3 §6, A120: The page of an ended token does not tell a charge whose response was lost from none.
+#[test]
+fn an_ended_page_says_that_a_payment_without_an_answer_may_have_been_charged() {
+    for (cancelled, uses) in [(true, "-1"), (false, "-1"), (true, "2"), (false, "2")] {
+        let texts = [SILENT, UNHEARD].map(|card| {
+            let mut shop = Shop::new();
+            let token = shop.token(&[("token_uses", uses)]);
+            let (page, open) = (shop.visit(&token), shop.visit(&token));
+            let silent = shop.submit(&token, &page, &with(CARD, &[("cardNumber", card)]));
+            // A later decline does not answer it.
+            shop.submit(&token, &open, &with(CARD, &[("cardNumber", DECLINED)]));
+            end(&mut shop, &token, cancelled);
+            let pages = [shop.submit(&token, &page, CARD), shop.visit(&token), own(&mut shop, &token, &silent)];
+            pages.map(|page| {
+                assert!(page.status == 410 && page.says("link has expired"), "{}", page.html);
+                assert!(page.says("It is unknown whether your card was charged"), "{card} {uses}: {}", page.html);
+                assert!(!page.says("paid here") && !page.says(CANCEL), "{card} {uses}: {}", page.html);
+                page.html
+            })
+        });
+        assert_eq!(texts[0], texts[1], "{uses}");
+    }
+    // Another payment that was answered is what counts from then on, except for the form without an answer.
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_uses", "2")]);
+    let (page, other) = (shop.visit(&token), shop.visit(&token));
+    assert!(shop.submit(&token, &page, &with(CARD, &[("cardNumber", UNHEARD)])).says("did not answer"));
+    assert!(shop.submit(&token, &other, CARD).says("Payment complete"));
+    assert!(shop.visit(&token).says("This payment has been made"));
+    assert!(shop.submit(&token, &page, CARD).says("It is unknown whether your card was charged"));
+}
+
+/// Visits a token in the browser that got this answer.
+fn own(shop: &mut Shop, token: &str, answer: &Page) -> Page {
+    let cookie = answer.headers["set-cookie"].clone();
+    let visit = Request::get(format!("/pay/{token}")).header("cookie", cookie).body(Bytes::new());
+    Page::of(shop.send(visit.unwrap()))
+}
+
+// spec: 3 §3.1, A119: A visit that shows an earlier payment is a redemption too.
+#[test]
+fn a_visit_of_the_browser_that_paid_counts() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("token_redemptions", "3")]);
+    let paid = shop.pay(&token, PAN);
+    for left in [1, 0, 0] {
+        let page = own(&mut shop, &token, &paid);
+        assert!(page.status == 200 && page.says("Payment complete"), "{}", page.html);
+        assert_eq!(page.says("Make another payment"), left > 0, "{}", page.html);
+        assert_eq!(shop.control(&format!("checkouts/{token}"))["redemptionsLeft"], left);
+    }
+    assert_eq!(shop.visit(&token).status, 410);
+}
+
+// spec: 3 §3.1, A136
+#[test]
+fn a_browser_is_shown_its_result_when_no_visit_or_payment_is_left() {
+    let mut shop = Shop::new();
+    for (card, text) in [(SILENT, "It is unknown"), (UNHEARD, "It is unknown"), (PAN, "Payment complete")] {
+        for limit in ["token_redemptions", "token_uses"] {
+            let token = shop.token(&[(limit, "1")]);
+            let answer = shop.pay(&token, card);
+            let page = own(&mut shop, &token, &answer);
+            assert!(page.status == 200 && page.says(text), "{card} {limit}: {}", page.html);
+            assert!(!page.says("Make another payment"), "{card} {limit}: {}", page.html);
+        }
+    }
+    let token = shop.token(&[]);
+    let paid = shop.pay(&token, PAN);
+    for cancelled in [true, false] {
+        end(&mut shop, &token, cancelled);
+        let page = own(&mut shop, &token, &paid);
+        assert!(page.says("Payment complete") && !page.says("Make another payment"), "{}", page.html);
     }
 }
 

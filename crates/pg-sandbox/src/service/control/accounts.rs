@@ -53,6 +53,12 @@ pub(super) fn create(context: &mut Context<'_>, request: &Request<Bytes>) -> Res
         let problem = format!("there is already an account {name:?}; choose another name, or leave the name out");
         return Ok(coded(StatusCode::CONFLICT, "name-taken", &problem));
     }
+    if let Some(name) = &asked.name
+        && accounts::reserved(&mut context.records)?.contains(name)
+    {
+        let problem = format!("{name:?} is the name of a configured account of this store; choose another name");
+        return Ok(coded(StatusCode::CONFLICT, "name-taken", &problem));
+    }
     if accounts::listed(&mut context.records)?.len() >= MOST {
         return Ok(error(StatusCode::BAD_REQUEST, &format!("there are already {MOST} accounts; remove one first")));
     }

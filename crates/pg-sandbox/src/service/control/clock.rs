@@ -7,7 +7,7 @@ use super::{Answer, Context, error, shown};
 use crate::{
     clock::{Change, Clock},
     records::Meta,
-    service::gate,
+    service::{callback, gate},
     store::StoreError,
 };
 
@@ -34,6 +34,7 @@ fn remember(context: &mut Context<'_>, clock: Clock) -> Result<(), StoreError> {
     let now = clock.at(context.real_now);
     if now < context.now {
         gate::turn_back(context, now)?;
+        callback::turn_back(context, now)?;
     }
     context.records.put(&match context.account {
         Some(own) => Meta::account(&own.account.with_clock(clock)),

@@ -57,20 +57,21 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
     }))
 }
 
-/// Opens the page, which counts as a visit unless the token has ended (A119). A visit redeems the token, so it leads to
+/// Opens the page, which counts as a visit unless the token has ended (A119); a browser that has paid is shown that also
+/// then (A136). A visit redeems the token, so it leads to
 /// `redemption_redirect_url` if there is one (spec 3 §3.1, §6; A120).
 fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
-    if let Some(end) = token.end(context.now) {
-        return Ok(ended::page(&token, end));
-    }
-    if !token.visit() {
-        return Ok(ended::page(&token, TokenEnd::Expired));
+    let end = token.end(context.now).or_else(|| (!token.visit()).then_some(TokenEnd::Expired));
+    if end.is_none() {
+        context.records.put(&token)?;
     }
     if let Some(result) = sent_before(context, &token, request)? {
         return Ok(result);
     }
-    context.records.put(&token)?;
+    if let Some(end) = end {
+        return Ok(ended::page(&token, end));
+    }
     if let (Redemption::Visit, Some(address)) = (merchant.redemption, &token.redemption_redirect_url) {
         context.basis.assume(assumed::THE_WAY_BACK_FROM_THE_PAYMENT_PAGE);
         return paid::on_redemption(address);
@@ -164,7 +165,7 @@ fn submit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> R
         let payment = enterprise::pay(context, merchant, &mut token, entered.card(), &entered.name)?;
         outcome_of(context, &token, payment, None)?
     };
-    settled(context, &token, visit, &entered, outcome)
+    settled(context, &mut token, visit, &entered, outcome)
 }
 
 /// Handles a customer's return from the challenge: asks the bank, once (A122).
@@ -192,7 +193,7 @@ fn resume(context: &mut Context<'_>, token: &str, visit: &str) -> Result<Reply, 
     let end = authentication.ended(context.now);
     let payment = enterprise::pay_authenticated(context, merchant, &mut token, authentication)?;
     let outcome = outcome_of(context, &token, payment, end)?;
-    settled(context, &token, visit, &entered, outcome)
+    settled(context, &mut token, visit, &entered, outcome)
 }
 
 /// Returns the bank's decision on a form, after a challenge with this result. Without an approval there is a new form.
@@ -214,11 +215,15 @@ fn outcome_of(
 /// Stores the result of a form and shows it.
 fn settled(
     context: &mut Context<'_>,
-    token: &CheckoutToken,
+    token: &mut CheckoutToken,
     visit: CheckoutVisit,
     entered: &Entered,
     outcome: FormOutcome,
 ) -> Result<Reply, Refusal> {
+    if matches!(outcome, FormOutcome::Unanswered { .. }) && !token.unheard {
+        token.unheard = true;
+        context.records.put(token)?;
+    }
     let visit = CheckoutVisit { outcome: Some(outcome.clone()), ..visit };
     context.records.put(&visit)?;
     let next = next_of(&outcome).map(str::to_owned);
@@ -306,7 +311,7 @@ fn shown(
     // If the bank did not answer, the page must not reveal that a charge has used the token up (A93).
     let unheard = unanswered && token.unheard;
     if let Some(end) = token.end(context.now).filter(|end| !(unheard && *end == TokenEnd::UsedUp)) {
-        return Ok(ended::page(token, end));
+        return Ok(if unanswered { ended::unanswered(token) } else { ended::page(token, end) });
     }
     let challenge = match outcome {
         FormOutcome::Declined { challenge, .. } => *challenge,

@@ -53,6 +53,11 @@ pub(in super::super) fn postform(
     Ok(Reply::see_other(location))
 }
 
+/// Returns the key of the session that an invalid form names, if it can be read.
+pub(crate) fn session_in_unreadable(error: &FormError, body: &[u8]) -> Option<String> {
+    unreadable::only(error, body, "sessionKey")
+}
+
 /// Returns the session that a form names, and the session's account.
 fn find<'a>(
     context: &mut Context<'a>,
@@ -61,7 +66,7 @@ fn find<'a>(
 ) -> Result<Option<(Session, &'a Merchant)>, Refusal> {
     let key = match form {
         Ok(form) => form.given("sessionKey").map(str::to_owned),
-        Err(error) => unreadable::only(error, request.body(), "sessionKey"),
+        Err(error) => session_in_unreadable(error, request.body()),
     };
     let Some(key) = key else { return Ok(None) };
     let session = context.records.get::<Session>(&key)?;

@@ -12,35 +12,42 @@ use crate::{
 /// Returns the page of a token that has expired, or is not valid yet.
 pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     let (title, text) = match end {
-        // The page must not reveal what the bank did not say (A93).
-        _ if token.unheard && token.uses == 0 => (
-            "This payment link has expired",
-            "Your bank did not answer the last payment. It is unknown whether your card was charged.",
-        ),
+        _ if token.unheard => return unanswered(token),
         // Shown first, whatever ended the token later: a customer who has paid must not think that the payment is
         // missing.
         _ if token.paid && token.uses == 0 => {
             ("This payment has been made", "The link has expired with the payment, and nothing more will be charged.")
         }
         TokenEnd::Cancelled if token.paid => {
-            ("This payment link has expired", "The shop has withdrawn it. What was paid here before is not affected.")
+            (EXPIRED, "The shop has withdrawn it. What was paid here before is not affected.")
         }
-        TokenEnd::Expired if token.paid => (
-            "This payment link has expired",
-            "No further payment can be made here. What was paid here before is not affected.",
-        ),
-        TokenEnd::Cancelled => ("This payment link has expired", "The shop has withdrawn it."),
+        TokenEnd::Expired if token.paid => {
+            (EXPIRED, "No further payment can be made here. What was paid here before is not affected.")
+        }
+        TokenEnd::Cancelled => (EXPIRED, "The shop has withdrawn it."),
         TokenEnd::NotStarted => ("This payment link cannot be used yet", "Please open it again later."),
-        TokenEnd::UsedUp | TokenEnd::Expired => {
-            ("This payment link has expired", "The payment can no longer be made here.")
-        }
+        TokenEnd::UsedUp | TokenEnd::Expired => (EXPIRED, "The payment can no longer be made here."),
     };
-    // `cancel_url` is for customers who give up: a customer who has paid must not be sent there.
-    let back = if token.paid {
-        String::new()
-    } else {
+    gone(token, title, text, !token.paid)
+}
+
+/// Returns the page of an ended token for a customer whose payment the bank did not answer. It is the same whether the
+/// bank has charged or not (A93).
+pub(super) fn unanswered(token: &CheckoutToken) -> Reply {
+    let text = "Your bank did not answer a payment made here. It is unknown whether your card was charged.";
+    gone(token, EXPIRED, text, false)
+}
+
+const EXPIRED: &str = "This payment link has expired";
+
+/// Returns the page of an ended token. `cancel_url` is for customers who give up: a customer who has paid, perhaps
+/// without knowing it, must not be sent there.
+fn gone(token: &CheckoutToken, title: &str, text: &str, leads_back: bool) -> Reply {
+    let back = if leads_back {
         let cancel = html::text(&token.cancel_url);
         format!("<p class=\"after\"><a class=\"button\" href=\"{cancel}\">Go back to the shop</a></p>\n")
+    } else {
+        String::new()
     };
     let body = format!(
         "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1>{title}</h1>\n<p>{text}</p>\n\

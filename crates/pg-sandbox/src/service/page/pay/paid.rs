@@ -27,9 +27,14 @@ pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &
     Ok(Reply::see_other(with_key(&token.success_url, payment)?))
 }
 
-/// Returns the page for a customer who opens or goes back to the page of a payment that this browser has made.
+/// Returns the page for a customer who opens or goes back to the page of a payment that this browser has made. It leads
+/// to another payment if the token allows one.
 pub(super) fn before(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
-    let again = format!("<p class=\"after\"><a href=\"/pay/{}?{AGAIN}\">Make another payment</a></p>", token.key);
+    let again = if token.end(context.now).is_none() && token.redemptions != 0 {
+        format!("<p class=\"after\"><a href=\"/pay/{}?{AGAIN}\">Make another payment</a></p>", token.key)
+    } else {
+        String::new()
+    };
     receipt(context, token, payment, &again)
 }
 
