@@ -10,6 +10,8 @@ use crate::{BaseUrl, Credentials, machine::Failure};
 
 mod documented;
 
+mod corrected;
+
 const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 const PAN: &str = "4111111111111111";
 const CV2: &str = "973";
@@ -234,26 +236,6 @@ fn a_refusal_for_a_reason_in_the_request_holds_for_every_copy() {
         let drive = drive.then(refused(code)).sends("lookup");
         assert!(matches!(drive.then(ok(EMPTY)).ends(), ChargeOutcome::Refused(_)), "{code}");
     }
-}
-
-#[test]
-fn what_an_earlier_dialect_said_of_a_refusal_does_not_count_after_its_correction() {
-    let speaking = |scope| {
-        let mut dialect = (*crate::spoken::sandbox()).clone();
-        let mut entry = pg_model::dialect::ErrorEntry::new("777", 141);
-        entry.remedy = Some(pg_model::Remedy::FixRequest);
-        entry.scope = scope;
-        dialect.errors.push(entry);
-        account().with_dialect(dialect)
-    };
-    let wrong = speaking(Some(RefusalScope::Always));
-    let begun = Drive::of(Charge::new(wrong, request(), ChargeBounds::default()).unwrap(), NOW).sends("auth");
-    let drive = begun.then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
-    let drive = drive.then(refused("777")).sends("lookup");
-    let saved = SavedState::from_text(drive.charge.save().text());
-    let resumed = Charge::resume(&saved, speaking(None), None).unwrap();
-    let why = Drive::of(resumed, drive.now).sends("lookup").then(ok(EMPTY)).doubts();
-    assert!(matches!(why, UnknownReason::Refused(_)), "{why}");
 }
 
 // spec: 2 §7, A141

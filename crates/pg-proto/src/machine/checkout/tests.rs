@@ -15,6 +15,7 @@ use crate::{
 mod clocks;
 mod closing;
 mod opening;
+mod reports;
 mod stories;
 mod waiting;
 
@@ -50,6 +51,14 @@ impl Run {
     /// The reply to the request in flight, after other events.
     fn reply(&mut self, body: String) -> &mut Self {
         self.step(Event::Reply(http::Response::new(Bytes::from(body))))
+    }
+
+    /// The replies to this many requests of this method are lost.
+    fn loses(&mut self, count: usize, method: &str) {
+        for _ in 0..count {
+            assert_eq!(self.wait().method(), method);
+            self.fail(Failure::MaybeSent);
+        }
     }
 
     fn withdraw(&mut self) -> &mut Self {

@@ -323,7 +323,7 @@ mod tests {
         assert!(matches!(among(Vec::new()), Found::Nothing { certain: true }));
     }
 
-    /// Somebody has given the money back while the outcome was unknown.
+    /// The money was given back while the outcome was unknown.
     #[test]
     fn a_payment_with_a_refund_or_a_cancellation_does_not_count_as_paid() {
         let mut dialect = Dialect::documented();

@@ -1,0 +1,62 @@
+//! Reports and withdrawals that come late, or again.
+
+use super::*;
+
+#[test]
+fn a_transaction_that_could_not_be_looked_up_is_looked_up_again_before_the_end() {
+    for (reference, searches) in [(None, false), (Some("order-7"), true)] {
+        let mut run = Run::waiting(reference);
+        run.tell("key-1");
+        for _ in 0..8 {
+            assert_eq!(run.wait().method(), "transaction_lookup");
+            run.fail(Failure::MaybeSent);
+        }
+        run.wait().withdraw().say(&cancelled("1")).wait();
+        assert_eq!(run.method(), "transaction_lookup", "{searches}");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+    }
+}
+
+#[test]
+fn a_token_that_could_not_be_cancelled_is_cancelled_at_another_request() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw();
+    run.loses(8, "canceltoken");
+    assert_eq!(run.withdraw().wait().method(), "canceltoken");
+    run.say(&cancelled("1"));
+    assert_eq!(run.waits(), CheckoutPlan::default().linger);
+    // It is cancelled.
+    run.withdraw();
+    assert!(matches!(run.last, Some(Action::WaitUntil(_))));
+}
+
+/// Without a search that proves something, a report is all that can settle the checkout.
+#[test]
+fn a_report_counts_while_the_search_runs_and_afterwards() {
+    let outcome = CheckoutOutcome::Paid { trans_key: "key-1".to_owned() };
+    let searching = || {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait();
+        assert_eq!(run.method(), "lookup");
+        run
+    };
+    let mut run = searching();
+    run.tell("key-1").reply(found(&[])).wait();
+    assert_eq!(run.method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), outcome);
+    // While the search's findings are looked up.
+    let mut run = searching();
+    run.say(&found(&["key-2"]));
+    assert_eq!(run.method(), "transaction_lookup");
+    run.tell("key-1").reply(looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    assert_eq!(run.method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), outcome);
+    // A forged one delays the end, and proves nothing.
+    let mut run = searching();
+    run.say(&found(&["key-2"]));
+    run.tell("forged").reply(looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
+    run.refuse("943").wait();
+    assert_eq!(run.method(), "lookup");
+    run.say(&found(&[]));
+    assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
+}
