@@ -137,6 +137,7 @@ public class Pay {
     /** Reads JSON into maps, lists, and texts. Numbers stay as they are written: 998.00 is not 998. */
     static class Json {
         private static final Pattern TOKEN = Pattern.compile("\\s*(\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"|[\\[\\]{},:]|[^\\s\\[\\]{},:\"]+)");
+        private static final int MOST = 100; // levels: a stack that overflows is no RuntimeException
         private static final Pattern ESCAPE = Pattern.compile("\\\\(?:u([0-9a-fA-F]{4})|(.))");
         private final String text;
         private final Matcher tokens;
@@ -150,9 +151,9 @@ public class Pay {
         /** The whole text as one object. Throws a RuntimeException when it is none. */
         Map<String, Object> object() {
             @SuppressWarnings("unchecked")
-            Map<String, Object> object = (Map<String, Object>) value(next());
-            if (at != text.length()) {
-                throw new IllegalArgumentException("text after the object");
+            Map<String, Object> object = (Map<String, Object>) value(next(), 0);
+            if (object == null || at != text.length()) {
+                throw new IllegalArgumentException("null, or text after the object");
             }
             return object;
         }
@@ -165,19 +166,22 @@ public class Pay {
             return tokens.group(1);
         }
 
-        private Object value(String token) {
+        private Object value(String token, int level) {
+            if (level > MOST) {
+                throw new IllegalArgumentException("too many levels");
+            }
             if (token.equals("{")) {
                 Map<String, Object> members = new LinkedHashMap<>();
                 for (String name = next(); !name.equals("}"); name = more("}")) {
                     expect(":");
-                    members.put((String) value(name), value(next()));
+                    members.put((String) value(name, level + 1), value(next(), level + 1));
                 }
                 return members;
             }
             if (token.equals("[")) {
                 List<Object> elements = new ArrayList<>();
                 for (String element = next(); !element.equals("]"); element = more("]")) {
-                    elements.add(value(element));
+                    elements.add(value(element, level + 1));
                 }
                 return elements;
             }

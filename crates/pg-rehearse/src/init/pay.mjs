@@ -51,10 +51,11 @@ function call(method, parameters) {
         if (!response.complete) return unclear();
         try {
           const reply = parsed(Buffer.concat(parts).toString("utf8"));
+          if (!isRecord(reply)) return unclear();
           const code = shown(reply, "errorCode");
           const status = response.statusCode;
           if (STOP.includes(code)) return reject(new Refused(code));
-          if (code !== "" || status < 200 || status > 299 || typeof reply !== "object") return unclear();
+          if (code !== "" || status < 200 || status > 299) return unclear();
           resolve(reply);
         } catch {
           unclear();
@@ -71,10 +72,13 @@ function parsed(text) {
   return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, string) => string ?? `"${all}"`));
 }
 
+/** Whether it is a JSON object. */
+const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** The text of a field; empty when the field is missing or null. */
 function shown(record, name) {
-  const value = record?.[name] ?? "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  const value = record[name] ?? "";
+  return typeof value === "object" ? "no text" : String(value);
 }
 
 /** What a payment record says; undefined when it says nothing that is documented. */
@@ -99,10 +103,10 @@ const answer = (reply, form) => (differing(reply, form).length === 0 ? outcome(r
 /** The payment with this form's reference; undefined when none is shown, which proves nothing (4). */
 async function lookUp(form) {
   const reply = await call("transaction/lookup", { uniqueMerchantReference: form.uniqueMerchantReference });
-  let found = reply.transactions ?? [];
+  let found = reply.transactions;
   while (found?.transaction !== undefined) found = found.transaction;
   if (found?.transactionStatusCode !== undefined) found = [found];
-  const ours = Object.values(found).filter((one) => !differing(one, form).includes("uniqueMerchantReference"));
+  const ours = Object.values(found ?? []).filter((one) => isRecord(one) && !differing(one, form).includes("uniqueMerchantReference"));
   const payments = ours.filter((one) => !FOLLOW_UPS.includes(shown(one, "transactionType")));
   if (payments.length === 1 && differing(payments[0], form).length === 0) return outcome(payments[0]);
   return ours.length > 0 ? { claim: "unknown" } : undefined; // (6)

@@ -62,7 +62,7 @@ function call(string $method, array $parameters): array
 function shown(array $record, string $name): string
 {
     $value = $record[$name] ?? '';
-    return is_string($value) || is_int($value) ? (string) $value : json_encode($value, JSON_PRESERVE_ZERO_FRACTION);
+    return is_string($value) || is_int($value) ? (string) $value : (json_encode($value, JSON_PRESERVE_ZERO_FRACTION) ?: 'no text');
 }
 
 /** What a payment record says; null when it says nothing that is documented. */

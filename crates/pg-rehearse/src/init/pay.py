@@ -65,7 +65,7 @@ def call(method, parameters):
         response = connection.getresponse()  # follows no redirect
         # Numbers stay as they are written: 998.00 is not 998.
         reply = json.loads(response.read().decode(), parse_int=str, parse_float=str)
-    except (OSError, http.client.HTTPException, ValueError) as error:
+    except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
         raise Unclear(type(error).__name__) from None  # the text of an error may hold the request
     finally:
         if timer:
@@ -127,7 +127,7 @@ def look_up(form):
         found = found["transaction"]
     if isinstance(found, dict):
         found = [found] if "transactionStatusCode" in found else list(found.values())
-    records = [record for record in found or [] if isinstance(record, dict)]
+    records = [record for record in found if isinstance(record, dict)] if isinstance(found, list) else []
     ours = [record for record in records if "uniqueMerchantReference" not in differing(record, form)]
     payments = [record for record in ours if shown(record, "transactionType") not in FOLLOW_UPS]
     if len(payments) == 1 and not differing(payments[0], form):
