@@ -43,6 +43,7 @@ const ADAPTERS: [Adapter; 5] = [
     },
 ];
 
+const PAID: &str = r#"{"transactionStatusCode": "600", "transactionType": "Auth", "transactionKey": "k"}"#;
 /// The status and body of a reply that cannot be read.
 const FAILED: (u16, &str) = (500, "failed");
 
@@ -151,6 +152,8 @@ fn a_reply_that_is_no_clear_answer_is_unknown_in_every_adapter() {
         ((200, "null"), (200, "null")),
         ((200, r#"{"transactions": {"transaction": null}}"#), (200, r#"{"transactionStatusCode": 1e999}"#)),
         ((200, r#"{"transactions": true}"#), (200, &*deep)),
+        // Another payment's reply, which names neither reference nor amount.
+        ((200, PAID), FAILED),
     ];
     each("unclear replies", |adapter, folder| {
         for (number, (lookup, payment)) in replies.iter().enumerate() {

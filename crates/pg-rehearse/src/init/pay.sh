@@ -63,7 +63,7 @@ claim() {
         + {claim: (if $code == $approved then "paid" elif $declined | contains(" \($code) ") then "declined" else "unknown" end)};
     def is_payment: "\(.transactionType // "")" as $type | $follow_ups | contains(" \($type) ") | not;
     if $step != "transaction/lookup" then select(has("transactionStatusCode") and is_ours) | outcome
-    else [.. | objects | select(has("transactionStatusCode") and (is_other | not))]
+    else [.transactions // empty | .. | objects | select(has("transactionStatusCode") and (is_other | not))]
       | map(select(is_payment)) as $payments
       | if ($payments | length) == 1 and ($payments[0] | is_ours) then $payments[0] | outcome
         elif . == [] then empty else {claim: "unknown"} end   # (6)
