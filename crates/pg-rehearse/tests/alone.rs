@@ -148,10 +148,12 @@ fn each(what: &str, check: impl Fn(&Adapter, &Path) + Sync) {
 #[test]
 fn a_reply_that_is_no_clear_answer_is_unknown_in_every_adapter() {
     let deep = format!("{{\"errorCode\": {}{}}}", "[".repeat(20_000), "]".repeat(20_000));
+    let page = format!("<html>{}", "<p class=\"x12\">row 12345 6.7</p>\n".repeat(50_000));
     let replies = [
         ((200, "null"), (200, "null")),
         ((200, r#"{"transactions": {"transaction": null}}"#), (200, r#"{"transactionStatusCode": 1e999}"#)),
         ((200, r#"{"transactions": true}"#), (200, &*deep)),
+        ((500, &*page), FAILED),
         // Another payment's reply, which names neither reference nor amount.
         ((200, PAID), FAILED),
     ];

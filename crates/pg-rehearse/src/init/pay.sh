@@ -38,7 +38,9 @@ call() {
   local form=("apiKey=$PG_API_KEY" "apiPassword=$PG_API_PASSWORD" "$@" "shaSignature=$signature")
   reply=$(printf '%s\n' "${form[@]}" | jq -Rr 'capture("(?<n>[^=]*)=(?<v>.*)") | "\(.n)=\(.v|@uri)"' | paste -sd '&' - |
     curl -s --max-time "$timeout" --data @- -H 'Content-Type: application/x-www-form-urlencoded' -w '\n%{http_code}' \
-      "$PG_BASE_URL/v3/$method/json") || return 1
+      "$PG_BASE_URL/v3/$method/json" | head -c 32768) || return 1
+  # An error page is not read: jq 1.6 takes minutes for a large one.
+  [[ $reply =~ ^[[:space:]]*\{ ]] || return 1
   status=${reply##*$'\n'}
   # Numbers become texts, as they are written: 998.00 is not 998.
   reply=$(jq -Rsc 'gsub("(?<text>\"([^\"\\\\]|\\\\.)*\")|(?<number>-?[0-9][0-9.eE+-]*)"; .text // "\"\(.number)\"") | fromjson' \
