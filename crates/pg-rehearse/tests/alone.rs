@@ -44,6 +44,7 @@ const ADAPTERS: [Adapter; 5] = [
 ];
 
 const PAID: &str = r#"{"transactionStatusCode": "600", "transactionType": "Auth", "transactionKey": "k"}"#;
+const NOTHING: &str = r#"{"transactions": {}}"#;
 /// The status and body of a reply that cannot be read.
 const FAILED: (u16, &str) = (500, "failed");
 
@@ -165,5 +166,19 @@ fn a_reply_that_is_no_clear_answer_is_unknown_in_every_adapter() {
             assert_eq!(claim.as_deref(), Some("unknown"), "{:?}: {number}", adapter.language);
             assert!(service.requests()[0].contains("/transaction/lookup/"), "{:?}: {number}", adapter.language);
         }
+    });
+}
+
+#[test]
+fn an_order_with_any_name_is_kept_in_the_folder_before_it_is_paid() {
+    each("names of orders", |adapter, folder| {
+        let service = Service::new((200, NOTHING), (200, PAID));
+        let kept = tempfile::tempdir().expect("it works");
+        let pay = |kept: &Path, base: &str| run(adapter, folder, kept, base, "@../2026/17-é", None);
+        assert_eq!(pay(kept.path(), &service.address).as_deref(), Some("paid"), "{:?}", adapter.language);
+        assert_eq!(fs::read_dir(kept.path()).expect("it works").count(), 1, "{:?}", adapter.language);
+        // Nothing is sent for an order that cannot be kept.
+        assert_eq!(pay(&kept.path().join("missing"), &service.address), None, "{:?}", adapter.language);
+        assert_eq!(service.requests().len(), 1, "{:?}", adapter.language);
     });
 }

@@ -298,7 +298,9 @@ public class Pay {
     /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
     static boolean begin(String order) throws Exception {
         try {
-            Path file = Path.of(env("PG_REHEARSE_DIR", "."), order + ".reference");
+            // An order such as 2026/17 is no file name.
+            String name = URLEncoder.encode(order, StandardCharsets.UTF_8) + ".reference";
+            Path file = Path.of(env("PG_REHEARSE_DIR", "."), name);
             Files.writeString(file, order, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
             return false;
         } catch (FileAlreadyExistsException begun) {

@@ -126,7 +126,8 @@ function payment(job, reference) {
 /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
 function begin(order) {
   try {
-    const file = openSync(join(env.PG_REHEARSE_DIR ?? ".", `${order}.reference`), "wx");
+    // An order such as 2026/17 is no file name.
+    const file = openSync(join(env.PG_REHEARSE_DIR ?? ".", `${encodeURIComponent(order)}.reference`), "wx");
     writeSync(file, order);
     fsyncSync(file);
     closeSync(file);

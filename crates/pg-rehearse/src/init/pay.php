@@ -139,9 +139,15 @@ function payment(array $job, string $reference): array
 /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
 function begin(string $order): bool
 {
-    $file = @fopen((getenv('PG_REHEARSE_DIR') ?: '.') . "/$order.reference", 'x');
-    if ($file === false) {
+    // An order such as 2026/17 is no file name.
+    $path = (getenv('PG_REHEARSE_DIR') ?: '.') . '/' . rawurlencode($order) . '.reference';
+    $file = @fopen($path, 'x');
+    if ($file === false && file_exists($path)) {
         return true;
+    }
+    if ($file === false) {
+        fwrite(STDERR, "the reference cannot be kept: $path\n");
+        exit(1);
     }
     fwrite($file, $order);
     fflush($file);

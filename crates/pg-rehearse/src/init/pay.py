@@ -159,9 +159,10 @@ def payment(job, reference):
 
 def begin(order):
     """Keeps the reference before anything is sent (1). Says whether the order was begun before."""
-    path = os.path.join(os.environ.get("PG_REHEARSE_DIR", "."), order + ".reference")
+    # An order such as 2026/17 is no file name.
+    path = os.path.join(os.environ.get("PG_REHEARSE_DIR", "."), urllib.parse.quote(order, safe="") + ".reference")
     try:
-        with open(path, "x", encoding="ascii") as file:
+        with open(path, "x", encoding="utf-8") as file:
             file.write(order)
             file.flush()
             os.fsync(file.fileno())

@@ -30,11 +30,13 @@ field() { jq -r "$1 // empty" <<<"$job"; }
 
 # One signed request. The reply is in $reply; 0: read, 1: unclear, 2: refused with $code.
 call() {
-  local method=$1 signature status
+  local method=$1 signature status one given=()
   shift
   reply='' code=''
+  # `pg sign` reads the value @FILE from a file, and @@FILE as @FILE.
+  for one in "$@"; do [[ ${one#*=} != @* ]] || one=${one%%=*}=@${one#*=}; given+=("$one"); done
   # It takes the credentials from the environment, so that no list of processes shows them.
-  signature=$("$PG" sign --with-credentials "$@" 2>/dev/null) || return 1
+  signature=$("$PG" sign --with-credentials "${given[@]}" 2>/dev/null) || return 1
   local form=("apiKey=$PG_API_KEY" "apiPassword=$PG_API_PASSWORD" "$@" "shaSignature=$signature")
   reply=$(printf '%s\n' "${form[@]}" | jq -Rr 'capture("(?<n>[^=]*)=(?<v>.*)") | "\(.n)=\(.v|@uri)"' | paste -sd '&' - |
     curl -s --max-time "$timeout" --data @- -H 'Content-Type: application/x-www-form-urlencoded' -w '\n%{http_code}' \
@@ -86,9 +88,17 @@ else
   exit
 fi
 
+for one in "${form[@]}"; do   # pg sign would read it from standard input
+  [ "${one#*=}" != - ] || { echo "the value - cannot be signed: $one" >&2; exit 1; }
+done
+
 sent=0 looked=0
-# Keeps the reference before anything is sent (1).
-if ! (set -o noclobber; echo "$order" >"${PG_REHEARSE_DIR:-.}/$order.reference") 2>/dev/null; then sent=1; fi
+# Keeps the reference before anything is sent (1). An order such as 2026/17 is no file name.
+kept="${PG_REHEARSE_DIR:-.}/$(field '.order | @uri').reference"
+if ! (set -o noclobber; echo "$order" >"$kept") 2>/dev/null; then
+  [ -e "$kept" ] || { echo "the reference cannot be kept: $kept" >&2; exit 1; }
+  sent=1
+fi
 [ "$(field .attempt)" ] && sent=1
 SECONDS=0 pause=1
 while :; do
