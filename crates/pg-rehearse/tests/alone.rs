@@ -86,6 +86,7 @@ impl Service {
 fn received(caller: &TcpStream) -> String {
     let mut reader = BufReader::new(caller);
     let (mut request, mut length) = (String::new(), 0);
+    // A proxy that is wrongly used is asked for a tunnel, or for nothing.
     while let Ok(count @ 3..) = reader.read_line(&mut request) {
         let line = request.split_off(request.len() - count).to_ascii_lowercase();
         match line.split_once("content-length:") {
@@ -115,11 +116,15 @@ fn prepared(language: Language) -> TempDir {
 
 /// Runs an adapter. Returns its claim if it ended well.
 fn run(adapter: &Adapter, folder: &Path, kept: &Path, base: &str, order: &str, attempt: Option<u8>) -> Option<String> {
+    let proxy = Service::new(FAILED, FAILED);
     let mut command = Command::new(adapter.command[0]);
     command.args(&adapter.command[1..]).current_dir(folder);
     command.envs([("PG_API_KEY", "key"), ("PG_API_PASSWORD", "password"), ("PG_SHA_KEY", "sha"), ("PG", "sh")]);
     command.envs([("PAY_TIMEOUT", "20"), ("PAY_PATIENCE", "0"), ("PG_BASE_URL", base), ("LC_ALL", "C")]);
-    command.env("PG_REHEARSE_DIR", kept);
+    for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"] {
+        command.env(name, &proxy.address);
+    }
+    command.env_remove("no_proxy").env_remove("NO_PROXY").env("PG_REHEARSE_DIR", kept);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut job =
         serde_json::json!({"job": "charge", "order": order, "amount": 499, "currency": "GBP", "sessionKey": "s"});
@@ -130,6 +135,7 @@ fn run(adapter: &Adapter, folder: &Path, kept: &Path, base: &str, order: &str, a
     // A process that refuses to start may not read it.
     let _ = writeln!(process.stdin.take().expect("it is piped"), "{job}");
     let output = process.wait_with_output().expect("it works");
+    assert!(proxy.requests().is_empty(), "{:?}: {:?}", adapter.language, proxy.requests());
     let claim =
         || serde_json::from_slice::<Value>(&output.stdout).expect("it is JSON")["claim"].as_str().map(str::to_owned);
     output.status.success().then(claim).flatten()
@@ -177,8 +183,18 @@ fn an_order_with_any_name_is_kept_in_the_folder_before_it_is_paid() {
         let pay = |kept: &Path, base: &str| run(adapter, folder, kept, base, "@../2026/17-é", None);
         assert_eq!(pay(kept.path(), &service.address).as_deref(), Some("paid"), "{:?}", adapter.language);
         assert_eq!(fs::read_dir(kept.path()).expect("it works").count(), 1, "{:?}", adapter.language);
-        // Nothing is sent for an order that cannot be kept.
+        let [paid] = &service.requests()[..] else { panic!("{:?}: {:?}", adapter.language, service.requests()) };
+        let form: Vec<_> = form_urlencoded::parse(paid.split_once('\n').expect("a body").1.as_bytes()).collect();
+        for (name, value) in [("apiPassword", "password"), ("uniqueMerchantReference", "@../2026/17-é")] {
+            assert!(form.contains(&(name.into(), value.into())), "{:?}: {form:?}", adapter.language);
+        }
+        // Nothing is sent for an order that cannot be kept, nor in clear text to another machine.
         assert_eq!(pay(&kept.path().join("missing"), &service.address), None, "{:?}", adapter.language);
+        for clear in ["http://198.51.100.1", "http://127.0.0.1@shop.example"] {
+            let elsewhere = tempfile::tempdir().expect("it works");
+            assert_eq!(pay(elsewhere.path(), clear), None, "{:?}: {clear}", adapter.language);
+            assert_eq!(fs::read_dir(elsewhere.path()).expect("it works").count(), 0, "{:?}: {clear}", adapter.language);
+        }
         assert_eq!(service.requests().len(), 1, "{:?}", adapter.language);
     });
 }

@@ -56,6 +56,8 @@ public class Pay {
 
     // Of a payment that has a row of its own.
     static final Set<String> FOLLOW_UPS = Set.of("Capture", "CancelPreAuth", "Refund");
+    // By TLS, or on this machine.
+    static final Pattern PROTECTED = Pattern.compile("^(https://|http://(127\\.[0-9.]+|localhost|\\[::1\\])(:[0-9]+)?(/|$))");
 
     /** No answer, or none that can be read: the request may have been executed. */
     static class Unclear extends Exception {}
@@ -351,6 +353,10 @@ public class Pay {
         Map<String, Object> job = new Json(line).object();
         if (!shown(job, "job").equals("charge")) {
             System.err.println("this adapter charges only");
+            System.exit(1);
+        }
+        if (!PROTECTED.matcher(env("PG_BASE_URL", "")).find()) {
+            System.err.println("PG_BASE_URL has to begin with https://, except on this machine");
             System.exit(1);
         }
         System.out.println(charge(job));

@@ -24,6 +24,7 @@ const DECLINED = ["901", "902", "903", "907"]; // what your operator answers to 
 const DENIED = "106"; // no permission, now
 const STOP = ["102", "105", "123", DENIED, "121", "122"]; // refused credentials, and lockouts of a minute and of five
 const FOLLOW_UPS = ["Capture", "CancelPreAuth", "Refund"]; // of a payment that has a row of its own
+const PROTECTED = /^(https:\/\/|http:\/\/(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(\/|$))/; // by TLS, or on this machine
 
 class Unclear extends Error {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Error {} // the service refused, with this code
@@ -167,4 +168,5 @@ async function charge(job) {
 
 const job = JSON.parse(readFileSync(0, "utf8").split("\n")[0]);
 if (job.job !== "charge") throw new Error("this adapter charges only");
+if (!PROTECTED.test(env.PG_BASE_URL)) throw new Error("PG_BASE_URL has to begin with https://, except on this machine");
 console.log(JSON.stringify(await charge(job)));

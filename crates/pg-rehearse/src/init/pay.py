@@ -15,6 +15,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import sys
@@ -30,6 +31,7 @@ DECLINED = {"901", "902", "903", "907"}  # what your operator answers to a decli
 DENIED = "106"  # no permission, now
 STOP = {"102", "105", "123", DENIED, "121", "122"}  # refused credentials, and lockouts of a minute and of five
 FOLLOW_UPS = {"Capture", "CancelPreAuth", "Refund"}  # of a payment that has a row of its own
+PROTECTED = r"^(https://|http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/|$))"  # by TLS, or on this machine
 
 
 class Unclear(Exception):
@@ -205,6 +207,8 @@ def main():
     job = json.loads(sys.stdin.readline())
     if job["job"] != "charge":
         sys.exit("this adapter charges only")
+    if not re.match(PROTECTED, os.environ["PG_BASE_URL"]):
+        sys.exit("PG_BASE_URL has to begin with https://, except on this machine")
     print(json.dumps(charge(job)))
 
 

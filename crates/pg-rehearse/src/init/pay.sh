@@ -27,6 +27,10 @@ done
 read -r job
 field() { jq -r "$1 // empty" <<<"$job"; }
 [ "$(field .job)" = charge ] || { echo 'this adapter charges only' >&2; exit 1; }
+protected='^(https://|http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/|$))'   # by TLS, or on this machine
+[[ $PG_BASE_URL =~ $protected ]] || { echo 'PG_BASE_URL has to begin with https://, except on this machine' >&2; exit 1; }
+# Without TLS, a proxy of the environment would read the credentials.
+[[ $PG_BASE_URL == https:* ]] || export no_proxy='*'
 
 # One signed request. The reply is in $reply; 0: read, 1: unclear, 2: refused with $code.
 call() {
