@@ -1,5 +1,5 @@
 <?php
-// Charges one order, once, whatever happens. PHP 8 with its curl extension.
+// Charges one order, once, whatever happens. PHP 8.1 or later with its curl extension.
 //
 // Input: the account in the environment, one JSON line on standard input. Output: one JSON line with the claim.
 // The rules that keep the money safe are marked with numbers:
