@@ -194,3 +194,17 @@ pub fn page() -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The written crate is outside of the workspace, whose other crates would enable the feature for it.
+    #[test]
+    fn the_manifest_of_the_rust_adapter_enables_what_its_source_uses() {
+        let files: Vec<&str> = Language::Rust.template().files.iter().map(|(_, text)| *text).collect();
+        let [source, manifest] = files[..] else { panic!("{files:?}") };
+        assert!(source.contains("Dialect::from_toml"));
+        assert!(manifest.contains(r#"features = ["dialect-file"]"#), "{manifest}");
+    }
+}

@@ -259,7 +259,7 @@ fn surroundings(troupe: &Troupe) -> Result<Environment, RunError> {
     Ok(Environment {
         base: format!("http://{}", troupe.plan.listen),
         account: house.account,
-        certificates: troupe.authority.file.path().to_owned(),
+        certificates: Some(troupe.authority.file.path().to_owned()),
         directory: std::env::temp_dir(),
         folder: troupe.plan.folder.clone(),
         timeout: troupe.plan.timeout,
@@ -270,7 +270,7 @@ fn surroundings(troupe: &Troupe) -> Result<Environment, RunError> {
 /// Runs the command that the plan names under `prepare`.
 async fn prepare(troupe: &Troupe) -> Result<(), RunError> {
     let Some(command) = &troupe.plan.prepare else { return Ok(()) };
-    let environment = Environment { timeout: PREPARATION, ..surroundings(troupe)? };
+    let environment = Environment { timeout: PREPARATION, certificates: None, ..surroundings(troupe)? };
     let prepared = adapter::prepare(command, &environment).await;
     prepared.map_err(|why| RunError::NotRunnable(format!("prepare ({}): {why}", command.join(" "))))
 }

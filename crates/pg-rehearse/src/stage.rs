@@ -200,7 +200,7 @@ impl Stage {
         Environment {
             base: self.laid.base.clone(),
             account,
-            certificates: self.troupe.authority.file.path().to_owned(),
+            certificates: Some(self.troupe.authority.file.path().to_owned()),
             directory: self.directory.path().to_owned(),
             folder: self.troupe.plan.folder.clone(),
             timeout: self.timeout(),

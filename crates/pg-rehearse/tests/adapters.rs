@@ -176,6 +176,8 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
     };
     for (prepare, end) in [
         (r#"["sh", "-c", "echo 'line 3: ;'; exit 3"]"#, "ended with code 3; its output begins: line 3: ;"),
+        // A build downloads its libraries from servers that the drills' authority does not know.
+        (r#"["sh", "-c", "env | grep -c pg-rehearse-.*pem; exit 3"]"#, "ended with code 3; its output begins: 0"),
         (r#"["no-such-compiler"]"#, "prepare (no-such-compiler): it could not be started"),
         // What is prepared is used after it: here the charge cannot be started.
         (r#"["true"]"#, "no-such-program"),

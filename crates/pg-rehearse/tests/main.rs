@@ -1,6 +1,7 @@
 //! Every test of rehearsals from outside, in one program.
 
 mod adapters;
+mod alone;
 mod documents;
 mod faults;
 mod reports;

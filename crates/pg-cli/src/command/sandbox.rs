@@ -73,7 +73,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8480", value_parser = listen_address::parse)]
     listen: SocketAddr,
     /// The store: a SQLite file with a key file beside it, memory, or a PostgreSQL database that several sandboxes may share
-    #[arg(long, value_name = "FILE|memory|URL", default_value = "memory")]
+    #[arg(
+        long,
+        value_name = "FILE|memory|URL",
+        default_value = "memory",
+        env = "PG_SANDBOX_STORE",
+        hide_env_values = true
+    )]
     store: PathBuf,
     /// The key file of a PostgreSQL store, the same for every sandbox; without it, PG_STORE_KEY holds the key as 64
     /// hexadecimal digits, or PG_STORE_KEY_COMMAND holds a command that prints them

@@ -28,7 +28,8 @@ const STREAMS: Duration = Duration::from_millis(500);
 pub(crate) struct Environment {
     pub(crate) base: String,
     pub(crate) account: Account,
-    pub(crate) certificates: PathBuf,
+    /// The authority of the drills. A command that downloads libraries trusts the usual ones instead.
+    pub(crate) certificates: Option<PathBuf>,
     /// The folder that persists between the attempts of one drill.
     pub(crate) directory: PathBuf,
     /// The folder of the plan.
@@ -40,8 +41,7 @@ pub(crate) struct Environment {
 impl Environment {
     fn variables(&self) -> Vec<(&'static str, String)> {
         let account = &self.account;
-        let certificates = self.certificates.display().to_string();
-        vec![
+        let mut variables = vec![
             ("PG_BASE_URL", self.base.clone()),
             ("PG_ENTERPRISE_BASE_URL", format!("{}/enterprise", self.base)),
             ("PG_API_KEY", account.api_key.clone()),
@@ -52,14 +52,15 @@ impl Environment {
             ("PG_ENTERPRISE_API_PASSWORD", account.enterprise_api_password.clone()),
             ("PG_REHEARSE_DIR", self.directory.display().to_string()),
             ("PG_REHEARSE_TIMEOUT_SECONDS", self.timeout.as_secs().to_string()),
-            ("SSL_CERT_FILE", certificates.clone()),
-            // The variables under which other tools expect the same file.
-            ("CURL_CA_BUNDLE", certificates.clone()),
-            ("REQUESTS_CA_BUNDLE", certificates.clone()),
-            ("NODE_EXTRA_CA_CERTS", certificates),
             ("NO_PROXY", "127.0.0.1,localhost".to_owned()),
             ("no_proxy", "127.0.0.1,localhost".to_owned()),
-        ]
+        ];
+        if let Some(file) = &self.certificates {
+            // The last three are those under which other tools expect the same file.
+            let names = ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
+            variables.extend(names.map(|name| (name, file.display().to_string())));
+        }
+        variables
     }
 
     pub(super) fn as_json(&self) -> Value {

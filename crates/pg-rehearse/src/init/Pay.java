@@ -56,6 +56,8 @@ public class Pay {
 
     // Of a payment that has a row of its own.
     static final Set<String> FOLLOW_UPS = Set.of("Capture", "CancelPreAuth", "Refund");
+    // By TLS, or on this machine.
+    static final Pattern PROTECTED = Pattern.compile("^(https://|http://(127\\.[0-9.]+|localhost|\\[::1\\])(:[0-9]+)?(/|$))");
 
     /** No answer, or none that can be read: the request may have been executed. */
     static class Unclear extends Exception {}
@@ -137,6 +139,7 @@ public class Pay {
     /** Reads JSON into maps, lists, and texts. Numbers stay as they are written: 998.00 is not 998. */
     static class Json {
         private static final Pattern TOKEN = Pattern.compile("\\s*(\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"|[\\[\\]{},:]|[^\\s\\[\\]{},:\"]+)");
+        private static final int MOST = 100; // levels: a stack that overflows is no RuntimeException
         private static final Pattern ESCAPE = Pattern.compile("\\\\(?:u([0-9a-fA-F]{4})|(.))");
         private final String text;
         private final Matcher tokens;
@@ -150,9 +153,9 @@ public class Pay {
         /** The whole text as one object. Throws a RuntimeException when it is none. */
         Map<String, Object> object() {
             @SuppressWarnings("unchecked")
-            Map<String, Object> object = (Map<String, Object>) value(next());
-            if (at != text.length()) {
-                throw new IllegalArgumentException("text after the object");
+            Map<String, Object> object = (Map<String, Object>) value(next(), 0);
+            if (object == null || at != text.length()) {
+                throw new IllegalArgumentException("null, or text after the object");
             }
             return object;
         }
@@ -165,19 +168,22 @@ public class Pay {
             return tokens.group(1);
         }
 
-        private Object value(String token) {
+        private Object value(String token, int level) {
+            if (level > MOST) {
+                throw new IllegalArgumentException("too many levels");
+            }
             if (token.equals("{")) {
                 Map<String, Object> members = new LinkedHashMap<>();
                 for (String name = next(); !name.equals("}"); name = more("}")) {
                     expect(":");
-                    members.put((String) value(name), value(next()));
+                    members.put((String) value(name, level + 1), value(next(), level + 1));
                 }
                 return members;
             }
             if (token.equals("[")) {
                 List<Object> elements = new ArrayList<>();
                 for (String element = next(); !element.equals("]"); element = more("]")) {
-                    elements.add(value(element));
+                    elements.add(value(element, level + 1));
                 }
                 return elements;
             }
@@ -294,7 +300,9 @@ public class Pay {
     /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
     static boolean begin(String order) throws Exception {
         try {
-            Path file = Path.of(env("PG_REHEARSE_DIR", "."), order + ".reference");
+            // An order such as 2026/17 is no file name.
+            String name = URLEncoder.encode(order, StandardCharsets.UTF_8) + ".reference";
+            Path file = Path.of(env("PG_REHEARSE_DIR", "."), name);
             Files.writeString(file, order, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
             return false;
         } catch (FileAlreadyExistsException begun) {
@@ -345,6 +353,10 @@ public class Pay {
         Map<String, Object> job = new Json(line).object();
         if (!shown(job, "job").equals("charge")) {
             System.err.println("this adapter charges only");
+            System.exit(1);
+        }
+        if (!PROTECTED.matcher(env("PG_BASE_URL", "")).find()) {
+            System.err.println("PG_BASE_URL has to begin with https://, except on this machine");
             System.exit(1);
         }
         System.out.println(charge(job));

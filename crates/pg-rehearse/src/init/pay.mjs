@@ -24,6 +24,7 @@ const DECLINED = ["901", "902", "903", "907"]; // what your operator answers to 
 const DENIED = "106"; // no permission, now
 const STOP = ["102", "105", "123", DENIED, "121", "122"]; // refused credentials, and lockouts of a minute and of five
 const FOLLOW_UPS = ["Capture", "CancelPreAuth", "Refund"]; // of a payment that has a row of its own
+const PROTECTED = /^(https:\/\/|http:\/\/(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(\/|$))/; // by TLS, or on this machine
 
 class Unclear extends Error {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Error {} // the service refused, with this code
@@ -51,10 +52,11 @@ function call(method, parameters) {
         if (!response.complete) return unclear();
         try {
           const reply = parsed(Buffer.concat(parts).toString("utf8"));
+          if (!isRecord(reply)) return unclear();
           const code = shown(reply, "errorCode");
           const status = response.statusCode;
           if (STOP.includes(code)) return reject(new Refused(code));
-          if (code !== "" || status < 200 || status > 299 || typeof reply !== "object") return unclear();
+          if (code !== "" || status < 200 || status > 299) return unclear();
           resolve(reply);
         } catch {
           unclear();
@@ -71,10 +73,13 @@ function parsed(text) {
   return JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|-?\d[\d.eE+-]*/g, (all, string) => string ?? `"${all}"`));
 }
 
+/** Whether it is a JSON object. */
+const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** The text of a field; empty when the field is missing or null. */
 function shown(record, name) {
-  const value = record?.[name] ?? "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  const value = record[name] ?? "";
+  return typeof value === "object" ? "no text" : String(value);
 }
 
 /** What a payment record says; undefined when it says nothing that is documented. */
@@ -99,10 +104,10 @@ const answer = (reply, form) => (differing(reply, form).length === 0 ? outcome(r
 /** The payment with this form's reference; undefined when none is shown, which proves nothing (4). */
 async function lookUp(form) {
   const reply = await call("transaction/lookup", { uniqueMerchantReference: form.uniqueMerchantReference });
-  let found = reply.transactions ?? [];
+  let found = reply.transactions;
   while (found?.transaction !== undefined) found = found.transaction;
   if (found?.transactionStatusCode !== undefined) found = [found];
-  const ours = Object.values(found).filter((one) => !differing(one, form).includes("uniqueMerchantReference"));
+  const ours = Object.values(found ?? []).filter((one) => isRecord(one) && !differing(one, form).includes("uniqueMerchantReference"));
   const payments = ours.filter((one) => !FOLLOW_UPS.includes(shown(one, "transactionType")));
   if (payments.length === 1 && differing(payments[0], form).length === 0) return outcome(payments[0]);
   return ours.length > 0 ? { claim: "unknown" } : undefined; // (6)
@@ -122,7 +127,8 @@ function payment(job, reference) {
 /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
 function begin(order) {
   try {
-    const file = openSync(join(env.PG_REHEARSE_DIR ?? ".", `${order}.reference`), "wx");
+    // An order such as 2026/17 is no file name.
+    const file = openSync(join(env.PG_REHEARSE_DIR ?? ".", `${encodeURIComponent(order)}.reference`), "wx");
     writeSync(file, order);
     fsyncSync(file);
     closeSync(file);
@@ -162,4 +168,5 @@ async function charge(job) {
 
 const job = JSON.parse(readFileSync(0, "utf8").split("\n")[0]);
 if (job.job !== "charge") throw new Error("this adapter charges only");
+if (!PROTECTED.test(env.PG_BASE_URL)) throw new Error("PG_BASE_URL has to begin with https://, except on this machine");
 console.log(JSON.stringify(await charge(job)));

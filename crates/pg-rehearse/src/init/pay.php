@@ -1,5 +1,5 @@
 <?php
-// Charges one order, once, whatever happens. PHP 8 with its curl extension.
+// Charges one order, once, whatever happens. PHP 8.1 or later with its curl extension.
 //
 // Input: the account in the environment, one JSON line on standard input. Output: one JSON line with the claim.
 // The rules that keep the money safe are marked with numbers:
@@ -18,6 +18,7 @@ const DECLINED = ['901', '902', '903', '907']; // what your operator answers to 
 const DENIED = '106'; // no permission, now
 const STOP = ['102', '105', '123', DENIED, '121', '122']; // refused credentials, and lockouts of a minute and of five
 const FOLLOW_UPS = ['Capture', 'CancelPreAuth', 'Refund']; // of a payment that has a row of its own
+const PROTECTED_BASE = '~^(https://|http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/|$))~'; // by TLS, or on this machine
 
 class Unclear extends Exception {} // no answer, or none that can be read: the request may have been executed
 class Refused extends Exception {} // the service refused, with this code
@@ -32,13 +33,16 @@ function call(string $method, array $parameters): array
     $form['shaSignature'] = hash('sha512', $text);
     $curl = curl_init(getenv('PG_BASE_URL') . "/v3/$method/json");
     curl_setopt_array($curl, [
-        CURLOPT_POSTFIELDS => http_build_query($form),
+        CURLOPT_POSTFIELDS => http_build_query($form, '', '&'), // whatever php.ini says
         CURLOPT_RETURNTRANSFER => true,
         CURLOPT_FOLLOWLOCATION => false,
         CURLOPT_TIMEOUT_MS => (int) (1000 * (float) (getenv('PAY_TIMEOUT') ?: 3)),
         CURLOPT_SSL_VERIFYPEER => true,
         CURLOPT_SSL_VERIFYHOST => 2,
     ]);
+    if (!str_starts_with((string) getenv('PG_BASE_URL'), 'https:')) {
+        curl_setopt($curl, CURLOPT_PROXY, ''); // a proxy of the environment would read the card
+    }
     if (getenv('SSL_CERT_FILE')) {
         curl_setopt($curl, CURLOPT_CAINFO, getenv('SSL_CERT_FILE'));
     }
@@ -62,7 +66,7 @@ function call(string $method, array $parameters): array
 function shown(array $record, string $name): string
 {
     $value = $record[$name] ?? '';
-    return is_string($value) || is_int($value) ? (string) $value : json_encode($value, JSON_PRESERVE_ZERO_FRACTION);
+    return is_string($value) || is_int($value) ? (string) $value : (json_encode($value, JSON_PRESERVE_ZERO_FRACTION) ?: 'no text');
 }
 
 /** What a payment record says; null when it says nothing that is documented. */
@@ -139,9 +143,15 @@ function payment(array $job, string $reference): array
 /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
 function begin(string $order): bool
 {
-    $file = @fopen((getenv('PG_REHEARSE_DIR') ?: '.') . "/$order.reference", 'x');
-    if ($file === false) {
+    // An order such as 2026/17 is no file name.
+    $path = (getenv('PG_REHEARSE_DIR') ?: '.') . '/' . rawurlencode($order) . '.reference';
+    $file = @fopen($path, 'x');
+    if ($file === false && file_exists($path)) {
         return true;
+    }
+    if ($file === false) {
+        fwrite(STDERR, "the reference cannot be kept: $path\n");
+        exit(1);
     }
     fwrite($file, $order);
     fflush($file);
@@ -194,6 +204,10 @@ if (!extension_loaded('curl')) {
 $job = json_decode((string) fgets(STDIN), true);
 if (($job['job'] ?? '') !== 'charge') {
     fwrite(STDERR, "this adapter charges only\n");
+    exit(1);
+}
+if (!preg_match(PROTECTED_BASE, (string) getenv('PG_BASE_URL'))) {
+    fwrite(STDERR, "PG_BASE_URL has to begin with https://, except on this machine\n");
     exit(1);
 }
 echo json_encode(charge($job)), "\n";

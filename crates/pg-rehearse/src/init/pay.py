@@ -15,6 +15,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import sys
@@ -30,6 +31,7 @@ DECLINED = {"901", "902", "903", "907"}  # what your operator answers to a decli
 DENIED = "106"  # no permission, now
 STOP = {"102", "105", "123", DENIED, "121", "122"}  # refused credentials, and lockouts of a minute and of five
 FOLLOW_UPS = {"Capture", "CancelPreAuth", "Refund"}  # of a payment that has a row of its own
+PROTECTED = r"^(https://|http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/|$))"  # by TLS, or on this machine
 
 
 class Unclear(Exception):
@@ -65,7 +67,7 @@ def call(method, parameters):
         response = connection.getresponse()  # follows no redirect
         # Numbers stay as they are written: 998.00 is not 998.
         reply = json.loads(response.read().decode(), parse_int=str, parse_float=str)
-    except (OSError, http.client.HTTPException, ValueError) as error:
+    except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
         raise Unclear(type(error).__name__) from None  # the text of an error may hold the request
     finally:
         if timer:
@@ -127,7 +129,7 @@ def look_up(form):
         found = found["transaction"]
     if isinstance(found, dict):
         found = [found] if "transactionStatusCode" in found else list(found.values())
-    records = [record for record in found or [] if isinstance(record, dict)]
+    records = [record for record in found if isinstance(record, dict)] if isinstance(found, list) else []
     ours = [record for record in records if "uniqueMerchantReference" not in differing(record, form)]
     payments = [record for record in ours if shown(record, "transactionType") not in FOLLOW_UPS]
     if len(payments) == 1 and not differing(payments[0], form):
@@ -159,9 +161,10 @@ def payment(job, reference):
 
 def begin(order):
     """Keeps the reference before anything is sent (1). Says whether the order was begun before."""
-    path = os.path.join(os.environ.get("PG_REHEARSE_DIR", "."), order + ".reference")
+    # An order such as 2026/17 is no file name.
+    path = os.path.join(os.environ.get("PG_REHEARSE_DIR", "."), urllib.parse.quote(order, safe="") + ".reference")
     try:
-        with open(path, "x", encoding="ascii") as file:
+        with open(path, "x", encoding="utf-8") as file:
             file.write(order)
             file.flush()
             os.fsync(file.fileno())
@@ -204,6 +207,8 @@ def main():
     job = json.loads(sys.stdin.readline())
     if job["job"] != "charge":
         sys.exit("this adapter charges only")
+    if not re.match(PROTECTED, os.environ["PG_BASE_URL"]):
+        sys.exit("PG_BASE_URL has to begin with https://, except on this machine")
     print(json.dumps(charge(job)))
 
 

@@ -27,18 +27,26 @@ done
 read -r job
 field() { jq -r "$1 // empty" <<<"$job"; }
 [ "$(field .job)" = charge ] || { echo 'this adapter charges only' >&2; exit 1; }
+protected='^(https://|http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/|$))'   # by TLS, or on this machine
+[[ $PG_BASE_URL =~ $protected ]] || { echo 'PG_BASE_URL has to begin with https://, except on this machine' >&2; exit 1; }
+# Without TLS, a proxy of the environment would read the credentials.
+[[ $PG_BASE_URL == https:* ]] || export no_proxy='*'
 
 # One signed request. The reply is in $reply; 0: read, 1: unclear, 2: refused with $code.
 call() {
-  local method=$1 signature status
+  local method=$1 signature status one given=()
   shift
   reply='' code=''
+  # `pg sign` reads the value @FILE from a file, and @@FILE as @FILE.
+  for one in "$@"; do [[ ${one#*=} != @* ]] || one=${one%%=*}=@${one#*=}; given+=("$one"); done
   # It takes the credentials from the environment, so that no list of processes shows them.
-  signature=$("$PG" sign --with-credentials "$@" 2>/dev/null) || return 1
+  signature=$("$PG" sign --with-credentials "${given[@]}" 2>/dev/null) || return 1
   local form=("apiKey=$PG_API_KEY" "apiPassword=$PG_API_PASSWORD" "$@" "shaSignature=$signature")
   reply=$(printf '%s\n' "${form[@]}" | jq -Rr 'capture("(?<n>[^=]*)=(?<v>.*)") | "\(.n)=\(.v|@uri)"' | paste -sd '&' - |
     curl -s --max-time "$timeout" --data @- -H 'Content-Type: application/x-www-form-urlencoded' -w '\n%{http_code}' \
-      "$PG_BASE_URL/v3/$method/json") || return 1
+      "$PG_BASE_URL/v3/$method/json" | head -c 32768) || return 1
+  # An error page is not read: jq 1.6 takes minutes for a large one.
+  [[ $reply =~ ^[[:space:]]*\{ ]] || return 1
   status=${reply##*$'\n'}
   # Numbers become texts, as they are written: 998.00 is not 998.
   reply=$(jq -Rsc 'gsub("(?<text>\"([^\"\\\\]|\\\\.)*\")|(?<number>-?[0-9][0-9.eE+-]*)"; .text // "\"\(.number)\"") | fromjson' \
@@ -63,7 +71,7 @@ claim() {
         + {claim: (if $code == $approved then "paid" elif $declined | contains(" \($code) ") then "declined" else "unknown" end)};
     def is_payment: "\(.transactionType // "")" as $type | $follow_ups | contains(" \($type) ") | not;
     if $step != "transaction/lookup" then select(has("transactionStatusCode") and is_ours) | outcome
-    else [.. | objects | select(has("transactionStatusCode") and (is_other | not))]
+    else [.transactions // empty | .. | objects | select(has("transactionStatusCode") and (is_other | not))]
       | map(select(is_payment)) as $payments
       | if ($payments | length) == 1 and ($payments[0] | is_ours) then $payments[0] | outcome
         elif . == [] then empty else {claim: "unknown"} end   # (6)
@@ -84,9 +92,17 @@ else
   exit
 fi
 
+for one in "${form[@]}"; do   # pg sign would read it from standard input
+  [ "${one#*=}" != - ] || { echo "the value - cannot be signed: $one" >&2; exit 1; }
+done
+
 sent=0 looked=0
-# Keeps the reference before anything is sent (1).
-if ! (set -o noclobber; echo "$order" >"${PG_REHEARSE_DIR:-.}/$order.reference") 2>/dev/null; then sent=1; fi
+# Keeps the reference before anything is sent (1). An order such as 2026/17 is no file name.
+kept="${PG_REHEARSE_DIR:-.}/$(field '.order | @uri').reference"
+if ! (set -o noclobber; echo "$order" >"$kept") 2>/dev/null; then
+  [ -e "$kept" ] || { echo "the reference cannot be kept: $kept" >&2; exit 1; }
+  sent=1
+fi
 [ "$(field .attempt)" ] && sent=1
 SECONDS=0 pause=1
 while :; do

@@ -7,7 +7,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use pg_hyper::DurableFile;
+use pg_hyper::{
+    DurableFile,
+    proto::model::{Currency, StatusCode, Transaction, TransactionType},
+};
 use serde::{Deserialize, Serialize};
 
 /// An order. Its id is part of its address, and everyone who knows the address may pay.
@@ -102,6 +105,43 @@ impl Order {
         let at = (0..sessions.len()).find(|at| self.form(*at) == form)?;
         Some((&sessions[at], at + 1 == sessions.len()))
     }
+
+    /// Returns the payment of this attempt among those that a lookup of its reference lists, if there is any.
+    ///
+    /// # Errors
+    /// If the list names another reference, as if it answered another lookup, or several payments, or a payment of another
+    /// type, amount or currency. The documents do not list the fields of a lookup: a missing one does not count.
+    pub(crate) fn payment(&self, mut listed: Vec<Transaction>) -> Result<Option<Transaction>, String> {
+        let reference = self.reference();
+        let differs = |found: &str, sent: &str| !found.is_empty() && found != sent;
+        if let Some(other) = listed.iter().find(|found| differs(found.unique_merchant_reference.as_str(), &reference)) {
+            return Err(format!("the lookup lists the payment {}, of another reference", other.transaction_key));
+        }
+        listed.retain(|found| !is_no_payment(found));
+        let Some(payment) = listed.pop() else { return Ok(None) };
+        let other = differs(&payment.transaction_value, &self.pence.to_string())
+            || differs(payment.currency.as_str(), Currency::GBP.as_str())
+            || payment.transaction_type != TransactionType::AUTH;
+        if listed.is_empty() && !other {
+            return Ok(Some(payment));
+        }
+        let key = payment.transaction_key;
+        Err(format!("the payment {key} is not the only one, or of another type, amount or currency"))
+    }
+}
+
+/// Whether it follows up a payment that has a row of its own, or is a check of 3-D Secure. A missing or unknown type may
+/// be a payment.
+fn is_no_payment(found: &Transaction) -> bool {
+    let kinds = [
+        TransactionType::CAPTURE,
+        TransactionType::CANCEL_PRE_AUTH,
+        TransactionType::REFUND,
+        TransactionType::THREE_D_SECURE_CHECK,
+        TransactionType::THREE_D_SECURE_AUTHENTICATED_ONLY,
+    ];
+    let checks = [StatusCode::THREE_D_SECURE_SUCCESS, StatusCode::THREE_D_SECURE_FAILED];
+    kinds.contains(&found.transaction_type) || checks.contains(&found.transaction_status_code)
 }
 
 /// All orders: reads use the copy in memory; a change counts once it is on the disk.
@@ -164,4 +204,46 @@ impl Orders {
 #[expect(clippy::disallowed_methods, reason = "the addresses of orders are unguessable")]
 fn random() -> io::Result<u64> {
     getrandom::u64().map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Orders of one shop often have one price, so that only the reference tells their payments apart.
+    #[test]
+    fn an_order_is_settled_only_by_the_single_payment_of_its_own_reference() {
+        let order =
+            Order { id: "a1".to_owned(), pence: 499, attempt: 2, status: Status::Open { sessions: Vec::new() } };
+        let row = |reference: &str, kind: &'static str, code: &'static str, amount: &str| {
+            let mut row = Transaction::default();
+            row.unique_merchant_reference = reference.into();
+            row.transaction_type = kind.into();
+            row.transaction_status_code = code.into();
+            row.transaction_value = amount.to_owned();
+            row.currency = Currency::GBP;
+            row
+        };
+        let ours = row("a1-2", "Auth", "600", "499");
+        let told = |listed: &[&Transaction]| {
+            order.payment(listed.iter().map(|row| (*row).clone()).collect()).map(|found| found.is_some()).ok()
+        };
+        assert_eq!(told(&[]), Some(false));
+        assert_eq!(told(&[&ours]), Some(true));
+        assert_eq!(told(&[&row("", "Auth", "901", "")]), Some(true));
+        assert_eq!(
+            told(&[&row("a1-2", "3DSecureCheck", "607", ""), &ours, &row("", "Refund", "600", "499")]),
+            Some(true)
+        );
+        // Of another order or attempt, approved or declined, also beside this one.
+        assert_eq!(told(&[&row("b2-1", "Auth", "600", "499")]), None);
+        assert_eq!(told(&[&row("a1-1", "Auth", "901", "499")]), None);
+        assert_eq!(told(&[&ours, &row("b2-1", "Refund", "600", "499")]), None);
+        // Possible payments, whatever their type.
+        assert_eq!(told(&[&row("a1-2", "Auth", "901", "499"), &row("a1-2", "", "600", "499")]), None);
+        assert_eq!(told(&[&row("a1-2", "", "600", "499")]), None);
+        assert_eq!(told(&[&row("a1-2", "PreAuth", "600", "499")]), None);
+        assert_eq!(told(&[&ours, &ours]), None);
+        assert_eq!(told(&[&row("a1-2", "Auth", "600", "498")]), None);
+    }
 }

@@ -22,7 +22,7 @@ use pg_hyper::{
         },
         model::{
             CheckoutItem, Currency, EnterpriseTransactionLookup, Flag, GetToken, InitiateThreeDSecureSessionKey, Item,
-            Order as Basket, Outcome, TransactionLookup, TransactionType,
+            Order as Basket, Outcome, TransactionLookup,
         },
     },
 };
@@ -332,17 +332,9 @@ impl Payments {
     /// refunded; not paid if it is declined.
     async fn settled(&self, order: &Order) -> Result<Option<Status>, Box<dyn Error + Send + Sync>> {
         let lookup = TransactionLookup::new().unique_merchant_reference(order.reference());
-        let mut payments = self.client.call(&lookup).await?.transactions;
-        payments.retain(|found| found.transaction_type == TransactionType::AUTH);
-        let Some(payment) = payments.pop() else { return Ok(None) };
+        let listed = self.client.call(&lookup).await?.transactions;
+        let Some(payment) = order.payment(listed)? else { return Ok(None) };
         let key = payment.transaction_key.clone();
-        // The documents do not list the fields of a lookup.
-        let amount = &payment.transaction_value;
-        let other_amount = !amount.is_empty() && *amount != order.pence.to_string();
-        let other_currency = !payment.currency.is_empty() && payment.currency != Currency::GBP;
-        if !payments.is_empty() || other_amount || other_currency {
-            return Err(format!("the payment {key} is not the only one, or of another amount or currency").into());
-        }
         match Outcome::read(payment, self.client.account().dialect()) {
             Outcome::Declined(_) => Ok(Some(Status::NotPaid { why: "your bank has declined".to_owned() })),
             Outcome::Other(other) => Err(format!("{key} has the status {}", other.transaction_status_code).into()),

@@ -9,7 +9,7 @@
 use std::{
     error::Error,
     io::{self, Read, Write},
-    net::{TcpStream, ToSocketAddrs},
+    net::{SocketAddr, TcpStream, ToSocketAddrs},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -23,7 +23,7 @@ use pg_runtimes::{
 };
 use rustls::{ClientConfig, ClientConnection, StreamOwned, pki_types::ServerName};
 
-/// How long to wait for the other side at each step: connecting, writing, and the whole reply.
+/// How long a request may take: connecting, the handshake, writing, and the whole reply.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// More than any reply to a payment has.
 const MOST_BYTES: usize = 1 << 20;
@@ -50,11 +50,8 @@ impl<S: Read + Write> Stream for S {}
 fn connect(tls: &Arc<ClientConfig>, uri: &Uri) -> Result<Box<dyn Stream>, Box<dyn Error>> {
     let host = uri.host().ok_or("the address has no host")?.trim_matches(['[', ']']);
     let https = uri.scheme_str() == Some("https");
-    let mut addresses = (host, uri.port_u16().unwrap_or(if https { 443 } else { 80 })).to_socket_addrs()?;
-    let address = addresses.next().ok_or("the host has no address")?;
-    let mut socket = TcpStream::connect_timeout(&address, PATIENCE)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
+    let addresses = (host, uri.port_u16().unwrap_or(if https { 443 } else { 80 })).to_socket_addrs()?;
+    let mut socket = Timed::connect(&addresses.collect::<Vec<_>>())?;
     if !https {
         return Ok(Box::new(socket));
     }
@@ -64,26 +61,65 @@ fn connect(tls: &Arc<ClientConfig>, uri: &Uri) -> Result<Box<dyn Stream>, Box<dy
     Ok(Box::new(StreamOwned::new(session, socket)))
 }
 
+/// A connection with one deadline. The timeout of a socket limits one read or write, so it is the remaining time.
+struct Timed {
+    socket: TcpStream,
+    end: Instant,
+}
+
+#[expect(clippy::disallowed_methods, reason = "the transport has the deadline, so that machines need none")]
+impl Timed {
+    /// Connects to the first address that answers: a host may have one that this machine cannot reach.
+    fn connect(addresses: &[SocketAddr]) -> io::Result<Self> {
+        let end = Instant::now() + PATIENCE;
+        let mut failed = io::ErrorKind::AddrNotAvailable.into();
+        for address in addresses {
+            match TcpStream::connect_timeout(address, PATIENCE / u32::try_from(addresses.len()).unwrap_or(u32::MAX)) {
+                Ok(socket) => return Ok(Self { socket, end }),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    fn remaining(&self) -> io::Result<Option<Duration>> {
+        let remaining = self.end.saturating_duration_since(Instant::now());
+        if remaining.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(remaining)) }
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.remaining()?)?;
+        self.socket.read(buffer)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.remaining()?)?;
+        self.socket.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
+/// Writes the request, and reads until the reply is complete: the other side may keep the connection, or cut it without
+/// the end of TLS.
 fn exchange(stream: &mut dyn Stream, request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
     stream.write_all(&written(request))?;
     stream.flush()?;
-    let reply = read_to_end(stream)?;
-    read(&reply).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what came is no whole reply"))
-}
-
-/// Reads until the other side closes, within a deadline, which also ends a reply that arrives byte by byte.
-#[expect(clippy::disallowed_methods, reason = "the transport has the deadline, so that machines need none")]
-fn read_to_end(stream: &mut dyn Stream) -> io::Result<Vec<u8>> {
-    let began = Instant::now();
     let (mut reply, mut piece) = (Vec::new(), [0; 4096]);
     loop {
         let count = stream.read(&mut piece)?;
         reply.extend(&piece[..count]);
-        match count {
-            0 => return Ok(reply),
-            _ if reply.len() > MOST_BYTES => return Err(io::ErrorKind::FileTooLarge.into()),
-            _ if began.elapsed() > PATIENCE => return Err(io::ErrorKind::TimedOut.into()),
-            _ => {}
+        if let Some(complete) = read(&reply) {
+            return Ok(complete);
+        }
+        if count == 0 || reply.len() > MOST_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "what came is no whole reply"));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tokio::net::TcpSocket;
 
-use crate::place::{Place, printed};
+use crate::place::{Ending, Place, printed};
 
 const PROGRAMS: [(&str, &str); 5] = [
     ("std_tcp", env!("CARGO_BIN_EXE_std_tcp")),
@@ -26,7 +26,7 @@ async fn the_program_pays_over_http() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_program_pays_over_https_if_it_trusts_the_authority() {
     let place = Place::new().await;
-    let protected = place.protected().await;
+    let protected = place.protected(Ending::Closed).await;
     for (name, program) in PROGRAMS {
         let mut command = place.program(program, &protected.address, name);
         let run = command.env("PG_CA_FILE", &protected.authority).output().await.unwrap();
@@ -37,9 +37,25 @@ async fn the_program_pays_over_https_if_it_trusts_the_authority() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_complete_reply_counts_however_its_connection_ends() {
+    let place = Place::new().await;
+    for ending in [Ending::Cut, Ending::Kept] {
+        let protected = place.protected(ending).await;
+        for (name, program) in PROGRAMS {
+            let order = format!("{name}-{ending:?}");
+            let mut command = place.program(program, &protected.address, &order);
+            let (out, err) = printed(command.env("PG_CA_FILE", &protected.authority).output().await.unwrap());
+            let [paid] = &place.ledger(&order).await[..] else { panic!("{order}: not one payment, {out}{err}") };
+            assert_eq!(out, format!("paid: {}\n", paid.transaction_key), "{order}: {err}");
+            assert!(!err.contains("maybe sent"), "{order}: {err}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_untrusted_certificate_means_not_sent() {
     let place = Place::new().await;
-    let protected = place.protected().await;
+    let protected = place.protected(Ending::Closed).await;
     for (name, program) in PROGRAMS {
         let run = place.program(program, &protected.address, name).output().await.unwrap();
         let (out, err) = printed(run);

@@ -18,7 +18,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::{ServerConfig, crypto::ring, pki_types::PrivatePkcs8KeyDer};
 use tempfile::TempDir;
 use tokio::{
-    io::copy_bidirectional,
+    io::{AsyncWriteExt as _, copy, split},
     net::{TcpListener, TcpStream},
     process::Command,
 };
@@ -28,6 +28,16 @@ pub(crate) struct Place {
     server: Server,
     pub(crate) folder: TempDir,
     client: Client,
+}
+
+/// How a server ends a connection after its last reply.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ending {
+    Closed,
+    /// Without the end of TLS.
+    Cut,
+    /// Not before the client does.
+    Kept,
 }
 
 /// The file of the certificate authority, and the address of a server with its certificate.
@@ -105,7 +115,7 @@ impl Place {
     }
 
     /// The same sandbox behind TLS, for `localhost`, with a private certificate authority.
-    pub(crate) async fn protected(&self) -> Protected {
+    pub(crate) async fn protected(&self, ending: Ending) -> Protected {
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -122,19 +132,27 @@ impl Place {
         std::fs::write(&file, authority.pem()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("https://localhost:{}", listener.local_addr().unwrap().port());
-        tokio::spawn(pass_on(listener, TlsAcceptor::from(Arc::new(config)), self.server.address()));
+        tokio::spawn(pass_on(listener, TlsAcceptor::from(Arc::new(config)), self.server.address(), ending));
         Protected { authority: file, address }
     }
 }
 
-async fn pass_on(listener: TcpListener, tls: TlsAcceptor, sandbox: std::net::SocketAddr) {
+async fn pass_on(listener: TcpListener, tls: TlsAcceptor, sandbox: std::net::SocketAddr, ending: Ending) {
     while let Ok((stream, _)) = listener.accept().await {
         let tls = tls.clone();
         tokio::spawn(async move {
             // A client that does not trust the authority closes the connection.
-            if let Ok(mut outside) = tls.accept(stream).await {
-                let mut inside = TcpStream::connect(sandbox).await.unwrap();
-                let _ = copy_bidirectional(&mut outside, &mut inside).await;
+            let Ok(outside) = tls.accept(stream).await else { return };
+            let (mut requests, mut replies) = split(outside);
+            let (mut from, mut to) = TcpStream::connect(sandbox).await.unwrap().into_split();
+            let sent = tokio::spawn(async move { copy(&mut requests, &mut to).await });
+            // The client may have closed the connection.
+            let _ = copy(&mut from, &mut replies).await;
+            let _ = replies.flush().await;
+            match ending {
+                Ending::Closed => drop(replies.shutdown().await),
+                Ending::Kept => drop(sent.await),
+                Ending::Cut => sent.abort(),
             }
         });
     }
