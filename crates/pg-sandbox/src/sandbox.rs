@@ -292,23 +292,19 @@ impl Sandbox {
     /// Makes all keys greater than those of an earlier process, since records are listed in the order of their keys: even
     /// while the clock stands still, or if it was set back.
     fn know_last_keys(&mut self) -> Result<(), StoreError> {
-        let newest: [fn(&mut Transaction<'_>) -> Result<Option<String>, StoreError>; 9] = [
-            newest::<Authentication>,
-            newest::<Batch>,
-            newest::<Callback>,
-            newest::<CheckoutToken>,
-            newest::<CheckoutVisit>,
-            newest::<Fault>,
-            newest::<Payment>,
-            newest::<Session>,
-            newest::<TextMessage>,
-        ];
         let mut records = Transaction::new(&mut *self.store);
-        for newest in newest {
-            if let Some(key) = newest(&mut records)? {
-                self.keys.go_on_after(&key);
-            }
-        }
+        let newest = [
+            newest::<Authentication>(&mut records)?,
+            newest::<Batch>(&mut records)?,
+            newest::<Callback>(&mut records)?,
+            newest::<CheckoutToken>(&mut records)?,
+            newest::<CheckoutVisit>(&mut records)?,
+            newest::<Fault>(&mut records)?,
+            newest::<Payment>(&mut records)?,
+            newest::<Session>(&mut records)?,
+            newest::<TextMessage>(&mut records)?,
+        ];
+        newest.iter().flatten().for_each(|key| self.keys.go_on_after(key));
         Ok(())
     }
 
