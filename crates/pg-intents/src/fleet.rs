@@ -111,9 +111,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// pays by card key or session key, without CV2) and the lookup found nothing.
     ///
     /// # Errors
-    /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] for payments that were not sent; [`FleetError::Store`]
-    /// and [`FleetError::Pending`] if there is no outcome within the plan's patience: then charge again under the same
-    /// reference.
+    /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] if this call sends nothing, although an earlier payment under the
+    /// reference may have been made; [`FleetError::Store`] and [`FleetError::Pending`] if there is no outcome within the plan's
+    /// patience: then charge again under the same reference.
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let machine = self.machine::<Charge<P>>(payment.clone())?;
         let terms = self.terms::<Charge<P>>(machine.reference(), &payment);
