@@ -246,16 +246,16 @@ impl IntentStore for SqliteStore {
 
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
         let key = key.clone();
-        self.executor.run(move |connection, _| operations::events(connection, &key, after)).await
+        self.executor.read(move |connection, _| operations::events(connection, &key, after)).await
     }
 
     async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
         let key = key.clone();
-        self.executor.run(move |connection, now| operations::find(connection, now, &key)).await
+        self.executor.read(move |connection, now| operations::find(connection, now, &key)).await
     }
 
     async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
-        self.executor.run(move |connection, now| operations::list(connection, now, &filter)).await
+        self.executor.read(move |connection, now| operations::list(connection, now, &filter)).await
     }
 
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
@@ -295,14 +295,14 @@ impl IntentStore for SqliteStore {
 
     async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
         let account = account.to_owned();
-        self.executor.run(move |connection, _| operations::stopped(connection, &account)).await
+        self.executor.read(move |connection, _| operations::stopped(connection, &account)).await
     }
 }
 
 impl RewritableStore for SqliteStore {
     async fn scan(&self, after: Option<&IntentKey>, most: u32) -> Result<Vec<IntentRow>, StoreError> {
         let after = after.cloned();
-        self.executor.run(move |connection, now| operations::scan(connection, now, after.as_ref(), most)).await
+        self.executor.read(move |connection, now| operations::scan(connection, now, after.as_ref(), most)).await
     }
 
     async fn rewrite(&self, old: &IntentRow, new: &IntentRow, events: &[(i32, String)]) -> Result<bool, StoreError> {

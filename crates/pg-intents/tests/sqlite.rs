@@ -2,7 +2,9 @@
 
 use std::{fs, sync::Arc, time::Duration};
 
-use pg_intents::{IntentKey, IntentKind, IntentStore as _, SQLITE_MIGRATIONS, SqliteStore, StoreError, conformance};
+use pg_intents::{
+    IntentFilter, IntentKey, IntentKind, IntentStore as _, SQLITE_MIGRATIONS, SqliteStore, StoreError, conformance,
+};
 
 #[tokio::test]
 async fn file_and_memory_stores_conform() {
@@ -89,6 +91,9 @@ async fn a_locked_database_says_so_and_goes_on_when_it_is_free() {
     locked.execute_batch("BEGIN IMMEDIATE").unwrap();
     let refused = store.enlist("w").await.unwrap_err();
     assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("locked")), "{refused}");
+    assert_eq!(store.find(&IntentKey::new("shop", "order-1")).await, Ok(None), "what is there is told");
+    assert_eq!(store.list(IntentFilter::default()).await, Ok(Vec::new()));
+    assert_eq!(store.stopped("shop").await, Ok(None));
     locked.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
 }
