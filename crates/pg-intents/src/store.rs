@@ -68,6 +68,16 @@ pub trait IntentStore: Send + Sync + 'static {
         after: i32,
     ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send;
 
+    /// Returns the same to the owner of a lease. Events that it does not return were processed, so they must be at least as new as the lease:
+    /// if the call may reach a server that does not have the lease's claim yet, it returns [`StoreError::Unavailable`] instead.
+    fn events_of(
+        &self,
+        hold: &IntentLease,
+        after: i32,
+    ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send {
+        self.events(&hold.key, after)
+    }
+
     /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
     /// claim at the same time never get the same intent. Intents of other kinds or of later versions are not claimed. A claimed
     /// intent gets the version that the claimer writes. If a planned lookup is due, the claim raises `lookups`, and no lookup is

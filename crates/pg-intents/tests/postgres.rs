@@ -112,6 +112,21 @@ async fn nothing_is_read_from_a_standby() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_behind_a_claim_tells_no_events_of_it() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    let mut hold = IntentLease { key: IntentKey::new("shop", "order-1"), owner: "w#1".to_owned(), fence: 1 };
+    let is_behind = |told: Result<Vec<(i32, String)>, StoreError>| matches!(told, Err(StoreError::Unavailable(_)));
+    assert!(is_behind(store.events_of(&hold, 0).await), "it does not have the row yet");
+    store.begin(submitted("shop", "order-1")).await.unwrap();
+    assert_eq!(store.events_of(&hold, 0).await, Ok(Vec::new()));
+    assert!(store.deliver(&hold.key, "one").await.unwrap());
+    assert_eq!(store.events_of(&hold, 0).await, Ok(vec![(1, "one".to_owned())]));
+    hold.fence = 2;
+    assert!(is_behind(store.events_of(&hold, 0).await));
+}
+
+#[tokio::test]
 async fn a_connection_that_breaks_while_a_store_is_opened_does_not_make_it_foreign() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());

@@ -139,6 +139,10 @@ pub(super) const TRIM: &str = "DELETE FROM payment_events WHERE account = $1 AND
 pub(super) const EVENTS: &str =
     "SELECT number, event FROM payment_events WHERE account = $1 AND reference = $2 AND number > $3 ORDER BY number";
 
+/// The same with the fencing number of the row; a row without events has one line.
+pub(super) const EVENTS_OF: &str = "SELECT i.fence, e.number, e.event FROM payment_intents AS i LEFT JOIN payment_events AS e \
+     ON e.account = i.account AND e.reference = i.reference AND e.number > $3 WHERE i.account = $1 AND i.reference = $2 ORDER BY e.number";
+
 /// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim counts as a planned
 /// lookup if that lookup is due within a second. It does not raise `claims` if the worker claims its own intent again.
 macro_rules! claim {
