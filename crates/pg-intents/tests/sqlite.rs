@@ -62,6 +62,30 @@ fn foreign_and_newer_files_are_refused_unchanged() {
     assert!(matches!(&missing, StoreError::Unavailable(why) if why.contains("no/such")), "{missing}");
 }
 
+/// Returns the version of a file.
+fn version(file: &std::path::Path) -> i64 {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_upgraded_only_by_programs_that_work_on_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("earlier.sqlite");
+    let refused = SqliteStore::connect(&file).unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("earlier.sqlite")), "{refused}");
+    assert!(!file.exists());
+    let earlier = rusqlite::Connection::open(&file).unwrap();
+    earlier.execute_batch(&SQLITE_MIGRATIONS[..2].concat()).unwrap();
+    earlier.execute_batch("PRAGMA application_id = 0x70676931; PRAGMA user_version = 2").unwrap();
+    drop(earlier);
+    assert_eq!(SqliteStore::connect(&file).unwrap_err(), StoreError::Older { found: 2, known: 3 });
+    assert_eq!(version(&file), 2);
+    drop(SqliteStore::open(&file).unwrap());
+    drop(SqliteStore::connect(&file).unwrap());
+    assert_eq!(version(&file), 3);
+}
+
 #[tokio::test]
 async fn lookups_of_unknown_rows_of_an_earlier_version_go_on_where_they_were() {
     let folder = tempfile::tempdir().unwrap();

@@ -147,16 +147,13 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         }
         match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
-            Some(Action::Migrate { print: false }) => {}
-            // Reading must not create a missing file.
-            _ => check_file(&arguments.store)?,
-        }
-        over(
-            SqliteStore::open(&arguments.store).map_err(|error| not_opened(&error, &arguments.store))?,
-            &arguments,
-            json,
-        )
-        .await
+            Some(Action::Migrate { print: false }) => SqliteStore::open(&arguments.store),
+            _ => {
+                check_file(&arguments.store)?;
+                SqliteStore::connect(&arguments.store)
+            }
+        };
+        over(store.map_err(|error| not_opened(&error, &arguments.store))?, &arguments, json).await
     })
 }
 
