@@ -78,8 +78,8 @@ enum Action {
     Reconcile(One),
     /// Keeps workers from touching a payment until it is reconciled
     Park(One),
-    /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running; older keys
-    /// are then no longer needed
+    /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running; when a repetition after a
+    /// minute seals none, older keys are no longer needed
     Reseal {
         /// Also seals payments that were stored unencrypted
         #[arg(long)]
