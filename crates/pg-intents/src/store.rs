@@ -51,7 +51,8 @@ pub trait IntentStore: Send + Sync + 'static {
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores the machine's state and its question, deletes the events that the machine has processed, and releases the
-    /// intent until `wake`, or for an immediate claim if there are later events.
+    /// intent until `wake`, or for an immediate claim if there are later events. The intent is open again, also if workers had parked it
+    /// and an event made it unknown.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores an event under the next number. The intent may have an owner, but must not have ended. An intent without an owner

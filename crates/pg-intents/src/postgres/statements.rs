@@ -102,9 +102,9 @@ pub(super) const END: &str = concat!(
 pub(super) const DRAIN: &str = "DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)";
 
-/// Stores the state, and deletes the events that it includes, in one change.
+/// Stores the state, and deletes the events that it includes, in one change. The intent is open, also if workers had parked it.
 pub(super) const REST: &str = concat!(
-    "WITH rested AS (UPDATE payment_intents SET state = $5, asks = $6, owner = NULL, claims = 0, changed = ",
+    "WITH rested AS (UPDATE payment_intents SET status = 0, state = $5, asks = $6, owner = NULL, claims = 0, changed = ",
     now!(),
     ", due = least(next_lookup, ",
     now!(),
