@@ -75,13 +75,16 @@ pub(crate) struct Arguments {
 enum Action {
     /// Shows one payment with its history
     Show(One),
-    /// Hands a payment, parked or not, to the next free worker, which looks it up; a capture, cancellation or refund whose request may
-    /// have been sent ends as unknown, also while a worker waits for its reply
+    /// Hands a payment, parked or not, to the next free worker, which looks it up
+    ///
+    /// A capture, cancellation or refund has no lookup: if its request may have been sent, it ends as unknown, also while a worker waits
+    /// for its reply.
     Reconcile(One),
     /// Keeps workers from touching a payment until it is reconciled
     Park(One),
-    /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running; when a repetition after a
-    /// minute seals none, older keys are no longer needed
+    /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running
+    ///
+    /// Repeat it after a minute until it seals none: then older keys are no longer needed.
     Reseal {
         /// Also seals payments that were stored unencrypted
         #[arg(long)]
