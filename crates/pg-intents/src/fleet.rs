@@ -45,6 +45,7 @@ pub use limits::{FleetLimits, LimitWait};
 pub use plan::FleetPlan;
 
 use joining::Told;
+use keeper::OwnRows;
 use settling::Worked;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
@@ -63,6 +64,7 @@ struct Inner<S, T> {
     owner: String,
     /// The references that this process is working on.
     busy: Mutex<HashSet<String>>,
+    own: OwnRows,
     /// Notifies when an intent of this process has ended.
     ended: Notify,
     stopping: AtomicBool,
@@ -96,6 +98,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             account,
             owner,
             busy: Mutex::default(),
+            own: OwnRows::default(),
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
@@ -111,9 +114,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// pays by card key or session key, without CV2) and the lookup found nothing.
     ///
     /// # Errors
-    /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] for payments that were not sent; [`FleetError::Store`]
-    /// and [`FleetError::Pending`] if there is no outcome within the plan's patience: then charge again under the same
-    /// reference.
+    /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] if this call sends nothing, although an earlier payment under the
+    /// reference may have been made; [`FleetError::Store`] and [`FleetError::Pending`] if there is no outcome within the plan's
+    /// patience: then charge again under the same reference.
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let machine = self.machine::<Charge<P>>(payment.clone())?;
         let terms = self.terms::<Charge<P>>(machine.reference(), &payment);

@@ -13,8 +13,14 @@ use crate::StoreError;
 /// async fn pay(fleet: &Fleet<SqliteStore>, payment: AuthCardKey) {
 ///     match fleet.charge(payment).await {
 ///         Ok(outcome) => println!("{outcome:?}"),
-///         // Nothing was sent, and the order needs another reference or a correction.
-///         Err(error @ (FleetError::Misuse(_) | FleetError::OtherPayment { .. })) => eprintln!("not paid: {error}"),
+///         // Another payment of this order was begun earlier, and may have been made. Another reference would pay the
+///         // order twice, unless that payment has ended without a charge.
+///         Err(FleetError::OtherPayment { reference, .. }) => match fleet.outcome(&reference).await {
+///             Ok(earlier) => println!("the earlier payment: {earlier:?}"),
+///             Err(error) => eprintln!("the earlier payment has no outcome yet: {error}"),
+///         },
+///         // This call sent nothing, and the order needs a correction.
+///         Err(error @ FleetError::Misuse(_)) => eprintln!("not paid by this call: {error}"),
 ///         // The payment may be in progress: keep the order open, and call `charge` again under the same reference.
 ///         Err(error) => eprintln!("no outcome yet: {error}"),
 ///     }
@@ -23,8 +29,9 @@ use crate::StoreError;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FleetError {
-    /// The payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that cannot be looked up. Nothing was
-    /// sent and nothing was stored.
+    /// The payment breaks a rule, carries no `uniqueMerchantReference`, or is of a method that cannot be looked up. This call has sent
+    /// and stored nothing. An earlier call under the same reference may have, for example in a version with other rules:
+    /// [`Fleet::outcome`](crate::Fleet::outcome) tells.
     #[error(transparent)]
     Misuse(#[from] Misuse),
     /// The checkout request is unsuitable, for example because it states no amount. Nothing was sent and nothing was
@@ -37,9 +44,12 @@ pub enum FleetError {
         /// The reference.
         reference: String,
     },
-    /// Another payment was begun under this reference. This one was not sent.
+    /// Another payment was begun under this reference: it differs in its kind or in any parameter that is not secret. This call has
+    /// sent nothing. The payment that was begun may have been made: ask [`Fleet::outcome`](crate::Fleet::outcome), and pay the order
+    /// under another reference only if that payment has ended without a charge.
     #[error(
-        "{reference}: another payment was begun under this uniqueMerchantReference ({found}): nothing was sent; a reference always belongs to one payment"
+        "{reference}: another payment was begun under this uniqueMerchantReference ({found}), and may have been made: ask for its \
+         outcome, and use another reference only if it was not paid; this call has sent nothing"
     )]
     OtherPayment {
         /// The reference.

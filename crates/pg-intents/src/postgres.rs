@@ -332,6 +332,23 @@ impl IntentStore for PostgresStore {
         rows.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect()
     }
 
+    /// Connections may lead to different servers while a failover goes on.
+    async fn events_of(&self, hold: &IntentLease, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
+        let [account, reference, ..] = held(hold);
+        let rows = self.query(sql::EVENTS_OF, &[account, reference, int(&after)]).await?;
+        let fence = rows.first().map_or(Ok(0), |row| get::<i64>(row, 0))?;
+        if fence < hold.fence {
+            return Err(StoreError::Unavailable("this server is behind the one that made the claim".to_owned()));
+        }
+        let mut events = Vec::with_capacity(rows.len());
+        for row in &rows {
+            if let Some(number) = get(row, 1)? {
+                events.push((number, get(row, 2)?));
+            }
+        }
+        Ok(events)
+    }
+
     async fn claim_one(
         &self,
         key: &IntentKey,

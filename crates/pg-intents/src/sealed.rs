@@ -90,6 +90,23 @@ impl<S: IntentStore> SealedStore<S> {
         self.sealing.opened(row).map_err(|unopened| unopened.of(&row.key))
     }
 
+    /// An altered event is read as an empty one: it only makes the worker look the payment up, and the other events
+    /// count.
+    fn opened_events(&self, key: &IntentKey, sealed: Vec<(i32, String)>) -> Result<Vec<(i32, String)>, StoreError> {
+        let mut events = Vec::with_capacity(sealed.len());
+        for (number, event) in sealed {
+            match self.sealing.opened_event(key, &event) {
+                Ok(event) => events.push((number, event)),
+                Err(unopened @ Unopened::MissingKey(_)) => return Err(unopened.of(key)),
+                Err(unopened @ (Unopened::Altered(_) | Unopened::Clear)) => {
+                    tracing::error!(target: "pg.fleet", error = %unopened.of(key), "an event is skipped");
+                    events.push((number, String::new()));
+                }
+            }
+        }
+        Ok(events)
+    }
+
     /// Handles a claimed row that cannot be opened.
     async fn set_aside(&self, row: &IntentRow, unopened: &Unopened, lease: Duration) -> StoreError {
         let error = unopened.of(&row.key);
@@ -177,21 +194,12 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         self.store.deliver(key, &self.sealer(key).event(event)).await
     }
 
-    /// An altered event is read as an empty one: it only makes the worker look the payment up, and the other events
-    /// count.
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
-        let mut events = Vec::new();
-        for (number, event) in self.store.events(key, after).await? {
-            match self.sealing.opened_event(key, &event) {
-                Ok(event) => events.push((number, event)),
-                Err(unopened @ Unopened::MissingKey(_)) => return Err(unopened.of(key)),
-                Err(unopened @ (Unopened::Altered(_) | Unopened::Clear)) => {
-                    tracing::error!(target: "pg.fleet", error = %unopened.of(key), "an event is skipped");
-                    events.push((number, String::new()));
-                }
-            }
-        }
-        Ok(events)
+        self.opened_events(key, self.store.events(key, after).await?)
+    }
+
+    async fn events_of(&self, hold: &IntentLease, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
+        self.opened_events(&hold.key, self.store.events_of(hold, after).await?)
     }
 
     async fn claim(

@@ -49,11 +49,24 @@ impl SqliteStore {
     /// [`StoreError::Unavailable`] if it cannot be opened or written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
+        create(path).map_err(|error| StoreError::Unavailable(format!("{}: {error}", path.display())))?;
+        Self::at(path, Migrations::Run)
+    }
+
+    /// Opens an existing file without running migrations: a program that only looks at the payments of others must not upgrade their
+    /// store, since their older programs could not open it again.
+    ///
+    /// # Errors
+    /// [`StoreError::Older`] if migrations were not run; otherwise as [`open`](Self::open).
+    pub fn connect(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::at(path.as_ref(), Migrations::Required)
+    }
+
+    fn at(path: &Path, migrations: Migrations) -> Result<Self, StoreError> {
         let failed = |why: &dyn std::fmt::Display| StoreError::Unavailable(format!("{}: {why}", path.display()));
-        create(path).map_err(|error| failed(&error))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
-        ready(&connection).map_err(|error| match error {
+        ready(&connection, migrations).map_err(|error| match error {
             Unready::Engine(error) => failed(&error),
             Unready::Refused(StoreError::Foreign(why)) => StoreError::Foreign(format!("{}: {why}", path.display())),
             Unready::Refused(error) => error,
@@ -69,7 +82,7 @@ impl SqliteStore {
     /// If SQLite fails.
     pub fn in_memory(clock: impl Fn() -> i64 + Send + Sync + 'static) -> Result<Self, StoreError> {
         let connection = Connection::open_in_memory().map_err(|error| operations::unavailable(&error))?;
-        ready(&connection).map_err(|error| match error {
+        ready(&connection, Migrations::Run).map_err(|error| match error {
             Unready::Engine(error) => operations::unavailable(&error),
             Unready::Refused(error) => error,
         })?;
@@ -96,6 +109,13 @@ impl SqliteStore {
     }
 }
 
+/// What happens to a file that lacks migrations.
+#[derive(Clone, Copy, PartialEq)]
+enum Migrations {
+    Run,
+    Required,
+}
+
 enum Unready {
     Engine(rusqlite::Error),
     Refused(StoreError),
@@ -116,13 +136,13 @@ fn create(path: &Path) -> std::io::Result<()> {
     options.open(path).map(drop)
 }
 
-fn ready(connection: &Connection) -> Result<(), Unready> {
+fn ready(connection: &Connection, migrations: Migrations) -> Result<(), Unready> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
     // Under one lock: if several processes open a new file at the same time, one makes it a store, and the others then
     // find a store.
     connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(not_sqlite)?;
-    if let Err(unready) = migrate(connection) {
+    if let Err(unready) = migrate(connection, migrations) {
         // The first error is the reason. If this fails too, closing the connection rolls back.
         let _ = connection.execute_batch("ROLLBACK");
         return Err(unready);
@@ -131,7 +151,7 @@ fn ready(connection: &Connection) -> Result<(), Unready> {
 }
 
 /// Checks whose file it is and runs the missing migrations, in the open transaction, which it commits.
-fn migrate(connection: &Connection) -> Result<(), Unready> {
+fn migrate(connection: &Connection, migrations: Migrations) -> Result<(), Unready> {
     let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
     let application = number("PRAGMA application_id").map_err(not_sqlite)?;
     if application != APPLICATION && (application != 0 || number("SELECT count(*) FROM sqlite_schema")? != 0) {
@@ -140,9 +160,11 @@ fn migrate(connection: &Connection) -> Result<(), Unready> {
     let found = number("PRAGMA user_version")?;
     let known = SQLITE_MIGRATIONS.len();
     let at = usize::try_from(found).unwrap_or(usize::MAX);
-    if at > known {
+    if at > known || at < known && migrations == Migrations::Required {
+        let is_newer = at > known;
         let [found, known] = [at, known].map(|number| i32::try_from(number).unwrap_or(i32::MAX));
-        return Err(Unready::Refused(StoreError::Newer { found, known }));
+        let refused = if is_newer { StoreError::Newer { found, known } } else { StoreError::Older { found, known } };
+        return Err(Unready::Refused(refused));
     }
     for migration in &SQLITE_MIGRATIONS[at..] {
         connection.execute_batch(migration)?;
@@ -246,16 +268,16 @@ impl IntentStore for SqliteStore {
 
     async fn events(&self, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
         let key = key.clone();
-        self.executor.run(move |connection, _| operations::events(connection, &key, after)).await
+        self.executor.read(move |connection, _| operations::events(connection, &key, after)).await
     }
 
     async fn find(&self, key: &IntentKey) -> Result<Option<IntentRow>, StoreError> {
         let key = key.clone();
-        self.executor.run(move |connection, now| operations::find(connection, now, &key)).await
+        self.executor.read(move |connection, now| operations::find(connection, now, &key)).await
     }
 
     async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
-        self.executor.run(move |connection, now| operations::list(connection, now, &filter)).await
+        self.executor.read(move |connection, now| operations::list(connection, now, &filter)).await
     }
 
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
@@ -295,14 +317,14 @@ impl IntentStore for SqliteStore {
 
     async fn stopped(&self, account: &str) -> Result<Option<String>, StoreError> {
         let account = account.to_owned();
-        self.executor.run(move |connection, _| operations::stopped(connection, &account)).await
+        self.executor.read(move |connection, _| operations::stopped(connection, &account)).await
     }
 }
 
 impl RewritableStore for SqliteStore {
     async fn scan(&self, after: Option<&IntentKey>, most: u32) -> Result<Vec<IntentRow>, StoreError> {
         let after = after.cloned();
-        self.executor.run(move |connection, now| operations::scan(connection, now, after.as_ref(), most)).await
+        self.executor.read(move |connection, now| operations::scan(connection, now, after.as_ref(), most)).await
     }
 
     async fn rewrite(&self, old: &IntentRow, new: &IntentRow, events: &[(i32, String)]) -> Result<bool, StoreError> {

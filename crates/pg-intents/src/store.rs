@@ -51,7 +51,8 @@ pub trait IntentStore: Send + Sync + 'static {
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores the machine's state and its question, deletes the events that the machine has processed, and releases the
-    /// intent until `wake`, or for an immediate claim if there are later events.
+    /// intent until `wake`, or for an immediate claim if there are later events. The intent is open again, also if workers had parked it
+    /// and an event made it unknown.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores an event under the next number. The intent may have an owner, but must not have ended. An intent without an owner
@@ -67,6 +68,16 @@ pub trait IntentStore: Send + Sync + 'static {
         key: &IntentKey,
         after: i32,
     ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send;
+
+    /// Returns the same to the owner of a lease. Events that it does not return were processed, so they must be at least as new as the lease:
+    /// if the call may reach a server that does not have the lease's claim yet, it returns [`StoreError::Unavailable`] instead.
+    fn events_of(
+        &self,
+        hold: &IntentLease,
+        after: i32,
+    ) -> impl Future<Output = Result<Vec<(i32, String)>, StoreError>> + Send {
+        self.events(&hold.key, after)
+    }
 
     /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
     /// claim at the same time never get the same intent. Intents of other kinds or of later versions are not claimed. A claimed
@@ -235,7 +246,7 @@ pub enum StoreError {
     },
     /// An earlier version created the store, or it does not exist, and the migrations were not run.
     #[error(
-        "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate)"
+        "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate or SqliteStore::open)"
     )]
     Older {
         /// Its version; 0 if it does not exist.

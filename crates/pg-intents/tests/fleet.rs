@@ -53,6 +53,7 @@ async fn a_second_call_gets_the_outcome_of_the_first_and_another_payment_is_misu
     let dearer = pg_hyper::proto::model::AuthCardKey::new(&key, order("order-2", 500));
     let error = other.charge(dearer).await.unwrap_err();
     assert!(matches!(&error, FleetError::OtherPayment { reference, .. } if reference == "order-2"), "{error}");
+    assert!(error.to_string().contains("and may have been made: ask for its outcome"), "{error}");
     assert!(matches!(other.charge(by_card("order-2", 499)).await, Err(FleetError::OtherPayment { .. })));
     assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "nothing was sent for the others");
 }

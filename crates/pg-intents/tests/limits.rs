@@ -1,21 +1,28 @@
 //! The limits of an account after a failure, without a fleet.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
+use pg_faulty_intents::Before;
 use pg_hyper::{
     RequestEnd, SharedLimit as _, SharedPermit,
     proto::model::{ApiRequest as _, AuthCardKey},
 };
-use pg_intents::{FleetLimits, SqliteStore};
+use pg_intents::{FleetLimits, IntentStore};
 
 use crate::world::World;
 
-async fn permit(limits: &FleetLimits<SqliteStore>) -> Box<dyn SharedPermit> {
+async fn permit<S: IntentStore>(limits: &FleetLimits<S>) -> Box<dyn SharedPermit> {
     limits.permit(AuthCardKey::INFO.service).await.unwrap()
 }
 
 /// The requests that may be in flight at present.
-async fn permits(limits: &FleetLimits<SqliteStore>) -> Vec<Box<dyn SharedPermit>> {
+async fn permits<S: IntentStore>(limits: &FleetLimits<S>) -> Vec<Box<dyn SharedPermit>> {
     let mut all = Vec::new();
     loop {
         tokio::select! {
@@ -47,4 +54,34 @@ async fn a_failed_probe_lowers_the_limit_also_if_all_places_were_in_use() {
     other.resume_sending().await.unwrap();
     permit(&one).await.landed(RequestEnd::Accepted).await;
     assert_eq!(permits(&one).await.len(), 4, "a place is taken for a day");
+}
+
+/// For example, the customer leaves while the database is slow.
+#[tokio::test]
+async fn a_failure_is_shared_also_if_its_caller_leaves_before_it_is_stored() {
+    let (world, is_slow) = (World::new(), AtomicBool::new(true));
+    let store = world.faulty(None).before(move |method| -> Before {
+        let hangs = method == "stop" && is_slow.swap(false, Ordering::SeqCst);
+        Box::pin(async move {
+            match hangs {
+                true => std::future::pending().await,
+                false => Ok(()),
+            }
+        })
+    });
+    let plan = World::plan("limits").failures(5).poll(Duration::ZERO);
+    let account = world.account();
+    let one = FleetLimits::new(Arc::new(store), &account, &plan).await.unwrap();
+    let other = FleetLimits::new(Arc::clone(&world.store), &account, &plan).await.unwrap();
+    permit(&one).await.landed(RequestEnd::Accepted).await;
+    tokio::select! {
+        biased;
+        () = permit(&one).await.landed(RequestEnd::Refused("102".to_owned())) => panic!("the database responds"),
+        () = tokio::task::yield_now() => {}
+    }
+    assert!(one.stopped().await.unwrap().is_some());
+    assert!(other.stopped().await.unwrap().is_some(), "the next poll has shared it");
+    other.resume_sending().await.unwrap();
+    permit(&other).await.landed(RequestEnd::Accepted).await;
+    assert_eq!(permits(&other).await.len(), 4, "a place is taken for a day");
 }

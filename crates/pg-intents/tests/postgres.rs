@@ -77,6 +77,55 @@ async fn foreign_read_only_and_non_durable_databases_are_refused_in_one_line() {
     assert!(why(&(server.url("postgres") + "?sslmode=require")).await.contains("not available"));
 }
 
+/// As after a failover: the old server cannot be written, and the connections to it are not kept until it can.
+#[tokio::test]
+async fn connections_to_a_server_that_cannot_be_written_are_not_kept() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    let said = |sql: &str| server.psql("postgres", sql).unwrap();
+    said("ALTER ROLE pg SET default_transaction_read_only = on");
+    said("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg-intents'");
+    // The first statements may meet the connections that were cut.
+    while !store.enlist("w").await.unwrap_err().to_string().contains("read-only") {
+        tokio::task::yield_now().await;
+    }
+    said("ALTER ROLE pg RESET default_transaction_read_only");
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+}
+
+/// What it says may be late: a worker would take a callback that it does not have yet for one that was processed.
+#[tokio::test]
+async fn nothing_is_read_from_a_standby() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    let key = IntentKey::new("shop", "order-1");
+    assert_eq!(store.find(&key).await, Ok(None));
+    server.psql("postgres", "COPY (SELECT 1) TO PROGRAM 'touch standby.signal; cat >/dev/null'").unwrap();
+    server.stop_at_once().unwrap();
+    server.start_again().unwrap();
+    while !store.find(&key).await.unwrap_err().to_string().contains("it is a standby") {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(server.psql("postgres", "SELECT pg_promote()").unwrap(), "t");
+    assert_eq!(store.find(&key).await, Ok(None));
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+}
+
+#[tokio::test]
+async fn a_server_that_is_behind_a_claim_tells_no_events_of_it() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    let mut hold = IntentLease { key: IntentKey::new("shop", "order-1"), owner: "w#1".to_owned(), fence: 1 };
+    let is_behind = |told: Result<Vec<(i32, String)>, StoreError>| matches!(told, Err(StoreError::Unavailable(_)));
+    assert!(is_behind(store.events_of(&hold, 0).await), "it does not have the row yet");
+    store.begin(submitted("shop", "order-1")).await.unwrap();
+    assert_eq!(store.events_of(&hold, 0).await, Ok(Vec::new()));
+    assert!(store.deliver(&hold.key, "one").await.unwrap());
+    assert_eq!(store.events_of(&hold, 0).await, Ok(vec![(1, "one".to_owned())]));
+    hold.fence = 2;
+    assert!(is_behind(store.events_of(&hold, 0).await));
+}
+
 #[tokio::test]
 async fn a_connection_that_breaks_while_a_store_is_opened_does_not_make_it_foreign() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };

@@ -2,7 +2,9 @@
 
 use std::{fs, sync::Arc, time::Duration};
 
-use pg_intents::{IntentKey, IntentKind, IntentStore as _, SQLITE_MIGRATIONS, SqliteStore, StoreError, conformance};
+use pg_intents::{
+    IntentFilter, IntentKey, IntentKind, IntentStore as _, SQLITE_MIGRATIONS, SqliteStore, StoreError, conformance,
+};
 
 #[tokio::test]
 async fn file_and_memory_stores_conform() {
@@ -60,6 +62,30 @@ fn foreign_and_newer_files_are_refused_unchanged() {
     assert!(matches!(&missing, StoreError::Unavailable(why) if why.contains("no/such")), "{missing}");
 }
 
+/// Returns the version of a file.
+fn version(file: &std::path::Path) -> i64 {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_file_of_an_earlier_version_is_upgraded_only_by_programs_that_work_on_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("earlier.sqlite");
+    let refused = SqliteStore::connect(&file).unwrap_err();
+    assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("earlier.sqlite")), "{refused}");
+    assert!(!file.exists());
+    let earlier = rusqlite::Connection::open(&file).unwrap();
+    earlier.execute_batch(&SQLITE_MIGRATIONS[..2].concat()).unwrap();
+    earlier.execute_batch("PRAGMA application_id = 0x70676931; PRAGMA user_version = 2").unwrap();
+    drop(earlier);
+    assert_eq!(SqliteStore::connect(&file).unwrap_err(), StoreError::Older { found: 2, known: 3 });
+    assert_eq!(version(&file), 2);
+    drop(SqliteStore::open(&file).unwrap());
+    drop(SqliteStore::connect(&file).unwrap());
+    assert_eq!(version(&file), 3);
+}
+
 #[tokio::test]
 async fn lookups_of_unknown_rows_of_an_earlier_version_go_on_where_they_were() {
     let folder = tempfile::tempdir().unwrap();
@@ -89,6 +115,9 @@ async fn a_locked_database_says_so_and_goes_on_when_it_is_free() {
     locked.execute_batch("BEGIN IMMEDIATE").unwrap();
     let refused = store.enlist("w").await.unwrap_err();
     assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("locked")), "{refused}");
+    assert_eq!(store.find(&IntentKey::new("shop", "order-1")).await, Ok(None), "what is there is told");
+    assert_eq!(store.list(IntentFilter::default()).await, Ok(Vec::new()));
+    assert_eq!(store.stopped("shop").await, Ok(None));
     locked.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
 }

@@ -300,6 +300,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn stop(&self, account: &str, reason: Option<&str>) -> Result<(), StoreError> {
+        self.reach("stop").await?;
         match self.has(StoreBug::StopNotShared) {
             true => Ok(()),
             false => self.store.stop(account, reason).await,

@@ -1,7 +1,7 @@
 //! `pg intents`: payments in a store that servers share, for operators.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     path::PathBuf,
     sync::Arc,
     time::Duration,
@@ -21,6 +21,7 @@ use crate::{
 };
 
 mod sealing;
+mod stops;
 
 /// Shows the payments of a fleet (pg-intents), and tells its workers what to do with them
 ///
@@ -57,13 +58,13 @@ pub(crate) struct Arguments {
     /// Shows payments with this status; may be given several times [default: all but ended]
     #[arg(long, value_enum)]
     status: Vec<Status>,
-    /// Shows open payments that three or more workers have started and none has finished
+    /// Shows open and unknown payments that three or more workers have started and none has finished
     #[arg(long, conflicts_with = "status")]
     stuck: bool,
     /// Maximum number of payments to show
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
-    /// Keeps running, and prints a payment again whenever it changes
+    /// Keeps running, and prints a payment again whenever it changes, the last time when it has ended
     #[arg(long)]
     watch: bool,
     #[command(subcommand)]
@@ -75,11 +76,15 @@ enum Action {
     /// Shows one payment with its history
     Show(One),
     /// Hands a payment, parked or not, to the next free worker, which looks it up
+    ///
+    /// A capture, cancellation or refund has no lookup: if its request may have been sent, it ends as unknown, also while a worker waits
+    /// for its reply.
     Reconcile(One),
     /// Keeps workers from touching a payment until it is reconciled
     Park(One),
-    /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running; older keys
-    /// are then no longer needed
+    /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running
+    ///
+    /// Repeat it after a minute until it seals none: then older keys are no longer needed.
     Reseal {
         /// Also seals payments that were stored unencrypted
         #[arg(long)]
@@ -137,26 +142,20 @@ struct Shown<'a> {
 /// The interval of `--watch`.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The number of payments whose accounts are searched for stops.
-const LATEST: u32 = 1_000;
-
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     runtime()?.block_on(async {
         if arguments.store.starts_with("postgres://") || arguments.store.starts_with("postgresql://") {
             return postgres(&arguments, json).await;
         }
-        match arguments.action {
+        let store = match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
-            Some(Action::Migrate { print: false }) => {}
-            // Reading must not create a missing file.
-            _ => check_file(&arguments.store)?,
-        }
-        over(
-            SqliteStore::open(&arguments.store).map_err(|error| not_opened(&error, &arguments.store))?,
-            &arguments,
-            json,
-        )
-        .await
+            Some(Action::Migrate { print: false }) => SqliteStore::open(&arguments.store),
+            _ => {
+                check_file(&arguments.store)?;
+                SqliteStore::connect(&arguments.store)
+            }
+        };
+        over(store.map_err(|error| not_opened(&error, &arguments.store))?, &arguments, json).await
     })
 }
 
@@ -234,13 +233,13 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
         }
         Some(Action::Reconcile(one)) => direct(store, arguments, one, Directive::Reconcile, json).await,
         Some(Action::Park(one)) => direct(store, arguments, one, Directive::Park, json).await,
-        Some(Action::Resume) => resume(store, arguments, json).await,
+        Some(Action::Resume) => stops::resume(store, arguments, json).await,
     }
 }
 
 async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let statuses: Vec<IntentStatus> = match &arguments.status[..] {
-        _ if arguments.stuck => vec![IntentStatus::Open],
+        _ if arguments.stuck => vec![IntentStatus::Open, IntentStatus::Unknown],
         [] => vec![IntentStatus::Open, IntentStatus::Unknown, IntentStatus::Parked],
         chosen => chosen.iter().copied().map(IntentStatus::from).collect(),
     };
@@ -260,10 +259,11 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
         let mut rows = store.list(filter.clone()).await.map_err(failure)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
+        let left = left_out(store, &rows, &printed).await?;
         if printed.is_empty() {
             sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
         }
-        tell_stops(store, arguments, &rows, &mut told).await?;
+        stops::tell(store, arguments, &rows, &mut told).await?;
         if has_more && !std::mem::replace(&mut has_told_of_more, true) {
             output::say(&format!(
                 "there are more payments than these {limit}, which changed last; --limit N shows more"
@@ -273,9 +273,13 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
             output::json(&rows.iter().map(|row| shown(row, false)).collect::<Vec<_>>())?;
             return Ok(Exit::Done);
         }
-        for row in rows.iter().rev() {
+        for row in left.iter().chain(rows.iter().rev()) {
             if printed.insert(row.key.clone(), row.changed) == Some(row.changed) {
                 continue;
+            }
+            if !filter.statuses.contains(&row.status) {
+                // It is printed again if it gets one of the statuses again.
+                printed.remove(&row.key);
             }
             let row = shown(row, false);
             let text = if json { output::to_json(&row)? } else { line(&row) };
@@ -289,6 +293,24 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
         }
         pause().await;
     }
+}
+
+/// Returns the payments that were printed and are no longer among these rows: most of them have ended.
+async fn left_out<S: IntentStore>(
+    store: &S,
+    rows: &[IntentRow],
+    printed: &HashMap<IntentKey, i64>,
+) -> Result<Vec<IntentRow>, Failure> {
+    let listed: HashSet<&IntentKey> = rows.iter().map(|row| &row.key).collect();
+    let mut left = Vec::new();
+    for key in printed.keys().filter(|key| !listed.contains(key)) {
+        match store.find(key).await {
+            Ok(row) => left.extend(row),
+            Err(StoreError::Sealed { .. }) => {}
+            Err(error) => return Err(failure(error)),
+        }
+    }
+    Ok(left)
 }
 
 async fn find<S: IntentStore>(store: &S, arguments: &Arguments, one: &One) -> Result<IntentRow, Failure> {
@@ -327,6 +349,9 @@ async fn direct<S: IntentStore>(
         Directive::Reconcile => ("reconcile", "a worker takes it as soon as one is free"),
     };
     let IntentKey { account, reference } = &row.key;
+    if directive == Directive::Reconcile {
+        stops::tell_of(store, account).await?;
+    }
     told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": name }))
 }
 
@@ -338,47 +363,6 @@ fn told(text: &str, json: bool, value: &serde_json::Value) -> Result<Exit, Failu
         output::say(text);
     }
     Ok(Exit::Done)
-}
-
-/// Tells each reason why sending is stopped once: of `--account`, or else of every account that has one of these rows, or one of the
-/// payments that changed last, ended ones included.
-async fn tell_stops<S: IntentStore>(
-    store: &S,
-    arguments: &Arguments,
-    rows: &[IntentRow],
-    told: &mut HashSet<String>,
-) -> Result<(), Failure> {
-    let mut accounts: BTreeSet<String> = rows.iter().map(|row| row.key.account.to_string()).collect();
-    match &arguments.account {
-        Some(account) => drop(accounts.insert(account.clone())),
-        None => {
-            let latest = IntentFilter { most: LATEST, ..IntentFilter::default() };
-            let latest = store.list(latest).await.map_err(failure)?;
-            accounts.extend(latest.iter().map(|row| row.key.account.to_string()));
-        }
-    }
-    for account in accounts {
-        if let Some(reason) = store.stopped(&account).await.map_err(failure)?
-            && told.insert(account.clone())
-        {
-            output::say(&format!("nothing is sent for the account {account}: {reason}"));
-        }
-    }
-    Ok(())
-}
-
-async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
-    let Some(account) = arguments.account.as_deref() else {
-        return Err(Failure::misuse("resume needs --account, with the name that `pg intents` shows"));
-    };
-    let Some(reason) = store.stopped(account).await.map_err(failure)? else {
-        return Err(Failure::new(Exit::Refused, format!("{account}: sending is not stopped for this account")));
-    };
-    store.stop(account, None).await.map_err(failure)?;
-    let text = format!(
-        "all processes of {account} may send again (it was stopped: {reason}); processes with the wrong credentials need a restart"
-    );
-    told(&text, json, &serde_json::json!({ "account": account, "resumed": true, "reason": reason }))
 }
 
 fn shown(row: &IntentRow, with_history: bool) -> Shown<'_> {

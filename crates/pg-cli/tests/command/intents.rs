@@ -1,12 +1,16 @@
 //! Payments of a fleet, as operators see them.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    io::{BufRead as _, BufReader},
+    sync::Arc,
+    time::Duration,
+};
 
 #[cfg(all(unix, feature = "postgres"))]
 use pg_intents::PostgresStore;
 use pg_intents::{
-    IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, RewritableStore, SealKey,
-    SealedStore, Sealing, SqliteStore,
+    IntentEnd, IntentKey, IntentKind, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, RewritableStore,
+    SQLITE_MIGRATIONS, SealKey, SealedStore, Sealing, SqliteStore,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -150,6 +154,57 @@ async fn a_stop_is_shown_although_no_payment_is_open() {
     assert!(!list(&["--account", "updates"]).says(said).err.contains("the account shop"));
 }
 
+/// Otherwise the older programs of a shop could not open its store again after an operator has looked.
+#[test]
+fn a_store_of_an_earlier_version_is_upgraded_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("intents.sqlite").to_str().unwrap().to_owned();
+    let earlier = rusqlite::Connection::open(&path).unwrap();
+    earlier.execute_batch(&SQLITE_MIGRATIONS[..2].concat()).unwrap();
+    earlier.execute_batch("PRAGMA application_id = 0x70676931; PRAGMA user_version = 2").unwrap();
+    let version = || earlier.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap();
+    for action in [&[][..], &["show", "order-1"], &["park", "order-1"]] {
+        let refused = pg([&["intents", "--store", &path], action].concat()).run().ends(2);
+        refused.says("has schema version 2 and needs 3: run `pg intents --store");
+        assert_eq!(version(), 2);
+    }
+    pg(["intents", "--store", &path, "migrate"]).run().ends(0);
+    assert_eq!(version(), 3);
+}
+
+#[tokio::test]
+async fn an_operator_sees_what_kills_its_workers_and_that_nothing_is_sent() {
+    let (_folder, path, store) = migrated();
+    let held = begun(&store, "shop", "order-1").await;
+    let unknown = IntentEnd {
+        status: IntentStatus::Unknown,
+        wake: Some(Duration::ZERO),
+        ..with_outcome(r#"{"outcome":"unknown","why":"no reply"}"#)
+    };
+    store.end(&held, unknown).await.unwrap();
+    let kinds = [IntentKind { name: "charge authCardKey".to_owned(), version: 1 }];
+    for _ in 0..3 {
+        assert_eq!(store.claim("shop", "shop-1#2", 1, Duration::ZERO, &kinds).await.unwrap().len(), 1);
+    }
+    pg(["intents", "--store", &path, "--stuck"]).run().ends(0).prints("order-1");
+    store.stop("shop", Some("wrong credentials")).await.unwrap();
+    let reconciled = pg(["intents", "--store", &path, "reconcile", "order-1"]).run().ends(0);
+    reconciled.says("nothing is sent for the account shop: wrong credentials");
+}
+
+#[tokio::test]
+async fn who_watches_sees_the_end_of_a_payment() {
+    let (_folder, path, store) = migrated();
+    let held = begun(&store, "shop", "order-1").await;
+    let mut watching = pg(["intents", "--store", &path, "--watch"]).start();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    assert!(next().starts_with("open "));
+    store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
+    let line = next();
+    assert!(line.starts_with("ended ") && line.contains("order-1") && line.contains("approved"), "{line}");
+}
+
 #[tokio::test]
 async fn a_list_that_is_cut_says_so() {
     let (_folder, path, store) = migrated();
@@ -232,8 +287,10 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     let reseal = ["intents", "--store", file, "reseal"];
     pg(reseal).run().ends(2).says("to seal payments, give the key");
     let both = || pg(reseal).arg("--store-key").arg(&new);
-    both().arg("--store-key-older").arg(&old).run().ends(0).prints("2 payments sealed with the newest key, 0 were");
-    both().arg("--json").run().ends(0).prints(r#""current":2"#);
+    let sealed = both().arg("--store-key-older").arg(&old).run().ends(0);
+    sealed.prints("2 payments sealed with the newest key, 0 were").says("the older keys are still needed: repeat this");
+    let repeated = both().arg("--json").run().ends(0).prints(r#""current":2"#);
+    assert!(!repeated.err.contains("repeat this"), "{}", repeated.err);
     pg(one).arg("--store-key").arg(&new).run().ends(0).prints("0123456789");
 
     // Older unsealed rows are sealed only on demand.

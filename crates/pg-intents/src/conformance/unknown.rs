@@ -1,7 +1,7 @@
 //! Checks the lookups of unknown intents, and what events cause.
 
 use super::{HOUR, OVER, Suite, known};
-use crate::{Claimed, Directive, IntentEnd, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore};
+use crate::{Claimed, Directive, IntentEnd, IntentKey, IntentLease, IntentRest, IntentRow, IntentStatus, IntentStore};
 
 impl<S: IntentStore> Suite<'_, S> {
     pub(super) async fn events_use_up_no_planned_lookup(&self) {
@@ -69,6 +69,10 @@ impl<S: IntentStore> Suite<'_, S> {
         assert_eq!(self.store.deliver(&key, "three").await, Ok(true), "its events wait for the operator");
         assert_eq!(self.row("failed").await.status, IntentStatus::Parked, "what an operator parks stays parked");
         assert_eq!(self.store.direct(&key, Directive::Reconcile).await, Ok(true));
+        let row = self.take(&key).await;
+        let rest = IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard: 3, wake: HOUR };
+        assert_eq!(self.store.rest(&hold_of(&row), rest).await, Ok(()));
+        assert_eq!(self.row("failed").await.status, IntentStatus::Open, "what waits for its customer is open again");
         let row = self.take(&key).await;
         assert_eq!(self.store.end(&hold_of(&row), Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
     }

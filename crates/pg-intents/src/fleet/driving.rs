@@ -15,7 +15,7 @@ use super::{
     keeper::{Keeper, Trouble},
     limits::NotPermitted,
 };
-use crate::{IntentKey, IntentStore, machines::StoredMachine};
+use crate::{IntentKey, IntentStore, StoreError, machines::StoredMachine};
 
 /// The reason why a drive has ended.
 pub(super) enum Ran<D, O> {
@@ -89,6 +89,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         std::future::pending().await
     }
 
+    async fn events(&self, keeper: &Keeper<S>, key: &IntentKey, after: i32) -> Result<Vec<(i32, String)>, StoreError> {
+        match keeper.begun() {
+            Some(hold) => self.0.store.events_of(&hold, after).await,
+            None => self.0.store.events(key, after).await,
+        }
+    }
+
     /// `inbox`: the number of events when the intent was claimed.
     pub(super) async fn drive<M: StoredMachine>(
         &self,
@@ -107,7 +114,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let mut heard = 0;
         // The machine takes the events that wait before it begins.
         let first = if M::HEARS {
-            match self.0.store.events(key, heard).await {
+            match self.events(keeper, key, heard).await {
                 Ok(events) => pass_on(&mut drive, events, &mut heard),
                 Err(error) => return Ran::Trouble(Trouble::Store(error)),
             }
@@ -123,11 +130,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let mut changed = pin!(self.0.store.changed());
         let mut begun = pin!(self.until_begun(keeper));
         let mut renewing = pin!(keeper.renew());
-        let mut reading = pin!(self.0.store.events(key, heard));
+        let mut reading = pin!(self.events(keeper, key, heard));
         let (mut waits_to_begin, mut renews, mut reads, mut news) = (true, false, false, false);
         loop {
             if M::HEARS && news && !reads {
-                reading.set(self.0.store.events(key, heard));
+                reading.set(self.events(keeper, key, heard));
                 (reads, news) = (true, false);
             }
             tokio::select! {

@@ -30,8 +30,7 @@ mod waiting;
 /// The longest delay between two queries for a place that another process has. Most requests end within a second.
 const PLACE_PAUSE: Duration = Duration::from_millis(250);
 
-/// The limits of one account, which all processes that use one store share: fleets, and every other program with the
-/// account.
+/// The limits of one account, which all processes that use one store share: fleets, and every other program with the account.
 ///
 /// - At most [`FleetPlan::per_minute`] requests in any 60 seconds.
 /// - At most [`FleetPlan::failures`] requests with invalid credentials. At most this number of requests is in flight,
@@ -67,8 +66,7 @@ struct Inner<S> {
     places: Places<S>,
     /// The requests of this process that do not have a place yet, and the places that are handed over to them.
     waiting: Waiting,
-    /// The lock for the request of this process that queries the store. Waiting requests get it in the order of
-    /// arrival.
+    /// The lock for the request of this process that queries the store. Waiting requests get it in the order of arrival.
     turn: tokio::sync::Mutex<()>,
     /// Notifies when a request of this process has ended, or sending was resumed.
     landed: Notify,
@@ -97,8 +95,7 @@ struct LastStop {
 pub enum LimitWait {
     /// The requests of the last minute are used up.
     Minute,
-    /// The maximum number of requests is in flight, or the service has not accepted the credentials yet and another
-    /// process tries them.
+    /// The maximum number of requests is in flight, or the service has not accepted the credentials yet and another process tries them.
     InFlight,
 }
 
@@ -242,13 +239,15 @@ impl<S: IntentStore> FleetLimits<S> {
 
     /// Stops all processes.
     pub(super) async fn stop(&self, reason: &str) {
-        let (asked, reason) = (Some(self.0.clock.now()), reason.to_owned());
+        let (asked, reason) = (Some(self.0.clock.now()), Some(reason.to_owned()));
         self.unproven();
-        let shared = self.0.store.stop(&self.0.account, Some(&reason)).await;
-        let unshared = shared.as_ref().err().map(|_| reason.clone());
-        *self.lock() = LastStop { asked, reason: Some(reason), unshared };
-        if let Err(error) = shared {
-            tracing::warn!(target: "pg.fleet", %error, "a stop was not shared with the other processes; it is shared at the next poll");
+        // If the caller's future is dropped meanwhile, the stop is shared at the next poll.
+        *self.lock() = LastStop { asked, reason: reason.clone(), unshared: reason.clone() };
+        match self.0.store.stop(&self.0.account, reason.as_deref()).await {
+            Ok(()) => self.lock().unshared = None,
+            Err(error) => {
+                tracing::warn!(target: "pg.fleet", %error, "a stop was not shared with the other processes; it is shared at the next poll");
+            }
         }
         self.0.landed.notify_waiters();
     }
@@ -422,6 +421,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
                 // Every request that takes a place after this reads the stop.
                 RequestEnd::Refused(reason) => {
                     telemetry::refused();
+                    place.iter().for_each(|place| inner.places.has_failed(place));
                     limits.stop(reason).await;
                 }
                 _ => {}

@@ -18,6 +18,9 @@ use crate::{StoreError, telemetry::DatabaseOperation};
 /// The time limit of a statement, which detects a silent database.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const NO_ANSWER: &str = "no answer within 10 seconds";
+const STANDBY: &str = "the database is read-only: it is a standby; connect to the primary";
+/// Whether a server is a standby, from which reads may be late.
+const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
 /// How often a statement is repeated after a conflict with another statement.
 const REPEATS: u32 = 5;
 
@@ -77,10 +80,14 @@ impl Pool {
                 None => self.connect().await.map_err(Failed::Lost)?,
             };
             let rows = client.query_typed(sql, values).await;
-            // After an error from the server the connection is still usable. A broken connection is closed.
-            if !client.is_closed() {
-                self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            match &rows {
+                // After a failover, the other connections may also lead to the old server.
+                Err(error) if client.is_closed() || leads_elsewhere(error) => idle.clear(),
+                // After other errors from the server the connection is still usable.
+                _ => idle.push(client),
             }
+            drop(idle);
             rows.map_err(|error| Failed::of(&error))
         };
         timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost(NO_ANSWER.to_owned())))
@@ -104,8 +111,21 @@ impl Pool {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        Ok(client)
+        let asked = timeout(PATIENCE, client.query_typed(IS_STANDBY, &[])).await.map_err(|_| NO_ANSWER.to_owned())?;
+        match asked {
+            Ok(rows) if rows.first().is_some_and(|row| row.try_get(0).unwrap_or(false)) => Err(STANDBY.to_owned()),
+            Ok(_) => Ok(client),
+            // Not every database with PostgreSQL's protocol has standbys.
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(client),
+            Err(error) => Err(explain(&error)),
+        }
     }
+}
+
+/// Returns whether another connection may lead to a server that does what this one does not: this one has become a standby or was made
+/// read-only (25006), shuts down, or is about to start (class 57).
+fn leads_elsewhere(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| *code == SqlState::READ_ONLY_SQL_TRANSACTION || code.code().starts_with("57"))
 }
 
 /// Returns the first verb of a statement.

@@ -102,9 +102,9 @@ pub(super) const END: &str = concat!(
 pub(super) const DRAIN: &str = "DELETE FROM payment_events WHERE account = $1 AND reference = $2 AND EXISTS \
      (SELECT 1 FROM payment_intents WHERE account = $1 AND reference = $2 AND status = 3)";
 
-/// Stores the state, and deletes the events that it includes, in one change.
+/// Stores the state, and deletes the events that it includes, in one change. The intent is open, also if workers had parked it.
 pub(super) const REST: &str = concat!(
-    "WITH rested AS (UPDATE payment_intents SET state = $5, asks = $6, owner = NULL, claims = 0, changed = ",
+    "WITH rested AS (UPDATE payment_intents SET status = 0, state = $5, asks = $6, owner = NULL, claims = 0, changed = ",
     now!(),
     ", due = least(next_lookup, ",
     now!(),
@@ -138,6 +138,10 @@ pub(super) const TRIM: &str = "DELETE FROM payment_events WHERE account = $1 AND
 
 pub(super) const EVENTS: &str =
     "SELECT number, event FROM payment_events WHERE account = $1 AND reference = $2 AND number > $3 ORDER BY number";
+
+/// The same with the fencing number of the row; a row without events has one line.
+pub(super) const EVENTS_OF: &str = "SELECT i.fence, e.number, e.event FROM payment_intents AS i LEFT JOIN payment_events AS e \
+     ON e.account = i.account AND e.reference = i.reference AND e.number > $3 WHERE i.account = $1 AND i.reference = $2 ORDER BY e.number";
 
 /// What a claim sets: $1 the owner, $2 the lease, $3 and $4 the kinds and versions that the owner knows. A claim counts as a planned
 /// lookup if that lookup is due within a second. It does not raise `claims` if the worker claims its own intent again.

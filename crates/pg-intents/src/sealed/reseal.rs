@@ -20,8 +20,9 @@ pub struct Resealed {
 }
 
 impl<S: RewritableStore> SealedStore<S> {
-    /// Seals every intent with the newest key, including ended ones, while workers continue. When every process seals
-    /// with that key, and every intent can be opened, the older keys are no longer needed.
+    /// Seals every intent with the newest key, including ended ones, while workers continue. A worker that stores an unknown outcome again
+    /// meanwhile can put back its text under the older key. So when every process seals with the newest key, repeat this after a minute
+    /// until it has sealed nothing: if every intent can be opened, the older keys are then no longer needed.
     ///
     /// # Errors
     /// If the store does not respond. The intents that were sealed until then remain sealed.

@@ -1,4 +1,4 @@
-//! Runs changes: one thread owns the connection, and commits queued changes together.
+//! Runs changes and reads: one thread owns the connection, and commits queued changes together.
 
 use std::{
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -17,13 +17,22 @@ const GROUP: usize = 64;
 /// A change with the channel for its result.
 type Job = Box<dyn FnOnce(&Connection, i64) -> rusqlite::Result<Told> + Send>;
 type Told = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+type Queued = (Job, oneshot::Sender<StoreError>, Access);
+
+/// What a job does to the database.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Access {
+    /// It takes no lock that a change of any process needs, and waits for none.
+    Reads,
+    Changes,
+}
 
 /// The clock of a store: `None` for that of SQLite, which is the machine's.
 pub(super) type StoreClock = Option<Arc<dyn Fn() -> i64 + Send + Sync>>;
 
 pub(super) enum Executor {
     /// A thread that owns the connection.
-    Thread(mpsc::Sender<(Job, oneshot::Sender<StoreError>)>),
+    Thread(mpsc::Sender<Queued>),
     /// On the caller's thread, for simulations.
     Here(Mutex<Connection>, StoreClock),
 }
@@ -34,9 +43,12 @@ impl Executor {
         let work = move || {
             let connection = connection;
             while let Ok(first) = jobs.recv() {
-                let mut group = vec![first];
+                let mut group: Vec<Queued> = vec![first];
                 group.extend(jobs.try_iter().take(GROUP - 1));
-                commit(&connection, &clock, group);
+                let (reads, changes): (Vec<_>, Vec<_>) =
+                    group.into_iter().partition(|(.., access)| *access == Access::Reads);
+                commit(&connection, &clock, Access::Reads, reads);
+                commit(&connection, &clock, Access::Changes, changes);
             }
         };
         thread::Builder::new().name("pg-intents".to_owned()).spawn(work)?;
@@ -48,14 +60,31 @@ impl Executor {
         &self,
         change: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,
     ) -> Result<R, StoreError> {
+        self.measured(Access::Changes, change).await
+    }
+
+    /// Reads in a transaction that holds up no change, and that no change holds up.
+    pub(super) async fn read<R: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,
+    ) -> Result<R, StoreError> {
+        self.measured(Access::Reads, read).await
+    }
+
+    async fn measured<R: Send + 'static>(
+        &self,
+        access: Access,
+        job: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,
+    ) -> Result<R, StoreError> {
         let operation = DatabaseOperation::begin("sqlite", None);
-        let result = self.make(change).await;
+        let result = self.make(access, job).await;
         operation.end(&result);
         result
     }
 
     async fn make<R: Send + 'static>(
         &self,
+        access: Access,
         change: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,
     ) -> Result<R, StoreError> {
         let (answer, mut answered) = oneshot::channel();
@@ -69,7 +98,7 @@ impl Executor {
         let (failed, failure) = oneshot::channel();
         match self {
             Self::Thread(sender) => {
-                if sender.send((job, failed)).is_err() {
+                if sender.send((job, failed, access)).is_err() {
                     return Err(StoreError::Unavailable("the thread of the store has ended".to_owned()));
                 }
                 if let Ok(result) = (&mut answered).await {
@@ -78,7 +107,7 @@ impl Executor {
             }
             Self::Here(connection, clock) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                commit(&connection, clock, vec![(job, failed)]);
+                commit(&connection, clock, access, vec![(job, failed, access)]);
                 if let Ok(result) = answered.try_recv() {
                     return result;
                 }
@@ -88,13 +117,19 @@ impl Executor {
     }
 }
 
-/// Runs changes in one transaction: all or none.
-fn commit(connection: &Connection, clock: &StoreClock, group: Vec<(Job, oneshot::Sender<StoreError>)>) {
+/// Runs jobs in one transaction: all or none.
+fn commit(connection: &Connection, clock: &StoreClock, access: Access, group: Vec<Queued>) {
+    if group.is_empty() {
+        return;
+    }
     let (mut told, mut failed) = (Vec::new(), Vec::new());
-    let mut begun = connection.execute_batch("BEGIN IMMEDIATE");
-    for (job, on_failure) in group {
-        // The clock is read while the write lock is held, so that a change that waited for the lock is not earlier than its
-        // predecessors.
+    let mut begun = connection.execute_batch(match access {
+        Access::Reads => "BEGIN",
+        Access::Changes => "BEGIN IMMEDIATE",
+    });
+    for (job, on_failure, _) in group {
+        // For changes, the clock is read while the write lock is held, so that a change that waited for the lock is not earlier
+        // than its predecessors.
         let outcome = begun.as_ref().map_err(operations::unavailable).and_then(|()| {
             let now = clock.as_ref().map_or_else(|| operations::now(connection), |clock| Ok(clock()));
             now.and_then(|now| job(connection, now)).map_err(|error| operations::unavailable(&error))

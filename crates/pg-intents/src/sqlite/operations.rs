@@ -152,7 +152,7 @@ fn drop_events(connection: &Connection, hold: &IntentLease, last: i32) -> Result
 
 pub(super) fn rest(connection: &Connection, now: i64, hold: &IntentLease, rest: &IntentRest) -> Result<Option<()>> {
     let set = format!(
-        "state = ?5, asks = ?6, owner = NULL, claims = 0, changed = ?8, \
+        "status = 0, state = ?5, asks = ?6, owner = NULL, claims = 0, changed = ?8, \
          due = min(coalesce(next_lookup, {NEVER}), iif(inbox > ?7, ?8, ?9)), \
          history = substr(history || ?10, -{HISTORY})"
     );

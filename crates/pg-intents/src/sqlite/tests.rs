@@ -4,7 +4,7 @@ use std::{sync::Barrier, thread, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Executor, SqliteStore, Unready, operations, ready};
+use super::{Executor, Migrations, SqliteStore, Unready, operations, ready};
 use crate::{Begun, IntentKey, IntentLease, IntentStore as _, NewIntent, StoreError};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -71,7 +71,7 @@ fn a_file_that_cannot_be_written_is_refused_when_it_is_opened() {
     drop(SqliteStore::open(&file).unwrap());
     // As root any file can be opened for writing, so the connection says that it cannot.
     let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let Err(Unready::Engine(error)) = ready(&connection) else { panic!("it is ready") };
+    let Err(Unready::Engine(error)) = ready(&connection, Migrations::Run) else { panic!("it is ready") };
     let refused = operations::unavailable(&error).to_string();
     assert!(refused.contains("attempt to write a readonly database"), "{refused}");
 }

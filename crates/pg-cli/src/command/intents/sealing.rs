@@ -67,6 +67,9 @@ pub(super) async fn reseal<S: RewritableStore>(store: &SealedStore<S>, json: boo
     } else {
         output::data(&format!("{sealed} payments sealed with the newest key, {current} were already"))?;
     }
+    if sealed > 0 {
+        output::say("the older keys are still needed: repeat this after a minute, until it seals none");
+    }
     match done.first_unopened {
         None => Ok(Exit::Done),
         Some(first) => {

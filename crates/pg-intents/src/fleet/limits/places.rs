@@ -98,10 +98,14 @@ impl<S: IntentStore> Places<S> {
         self.hold(place, Duration::ZERO, "a place for a request was not released; it expires by itself").await;
     }
 
-    /// Takes a place for a day after a failed request: the request's own place, or another place instead of the probe
-    /// share. If that is not possible now, [`record`](Self::record) does it later.
-    pub(super) async fn burn(&self, place: Place) {
+    /// Remembers that a request with this place has failed: if its future is dropped, a poll records it.
+    pub(super) fn has_failed(&self, place: &Place) {
         self.unrecorded().push((self.clock.now(), place.clone()));
+    }
+
+    /// Takes a place for a day after a request that [has failed](Self::has_failed): the request's own place, or another place instead of
+    /// the probe share. If that is not possible now, [`record`](Self::record) does it later.
+    pub(super) async fn burn(&self, place: Place) {
         self.record().await;
         if place.is_probe {
             self.release(&place).await;
