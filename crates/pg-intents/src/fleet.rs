@@ -45,7 +45,6 @@ pub use limits::{FleetLimits, LimitWait};
 pub use plan::FleetPlan;
 
 use joining::Told;
-use keeper::OwnRows;
 use settling::Worked;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
@@ -64,7 +63,6 @@ struct Inner<S, T> {
     owner: String,
     /// The references that this process is working on.
     busy: Mutex<HashSet<String>>,
-    own: OwnRows,
     /// Notifies when an intent of this process has ended.
     ended: Notify,
     stopping: AtomicBool,
@@ -98,7 +96,6 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             account,
             owner,
             busy: Mutex::default(),
-            own: OwnRows::default(),
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),

@@ -10,10 +10,7 @@ use std::{
 };
 
 use pg_faulty_intents::{Before, FaultyStore};
-use pg_hyper::proto::{
-    machine::three_d_secure::ThreeDSecurePlan,
-    model::{CheckoutItem, GetToken, InitiateThreeDSecureCardKey, Refund},
-};
+use pg_hyper::proto::model::{CheckoutItem, GetToken, Refund};
 use pg_intents::{
     Directive, Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _,
     PaymentOutcome, PostgresStore, SqliteStore, StoreError,
@@ -23,8 +20,8 @@ use tokio::sync::Notify;
 
 use crate::{
     connections::Beats,
-    machines::{ASKS, form, token},
-    world::{Fault, LEASE, World, by_card, by_key, order},
+    machines::token,
+    world::{Fault, World, by_card, by_key},
 };
 
 /// The change is made, or the question answered, and the answer is lost.
@@ -43,58 +40,6 @@ async fn a_commit_with_a_lost_reply_is_neither_repeated_nor_lost() {
         let row = world.store.find(&IntentKey::new(fleet.account(), "order-1")).await.unwrap().unwrap();
         assert_eq!((row.status, row.event), (IntentStatus::Ended, 1), "{method}");
     }
-}
-
-/// The row says that the request was sent, and no lookup could tell otherwise.
-#[tokio::test]
-async fn what_was_saved_without_a_reply_is_sent_by_the_process_that_knows_that_it_was_not() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
-    let store = Arc::new(world.faulty(None));
-    let fleet = world.worker_over("one", &store, &wire).await;
-    let lose = |method| *store.unanswered.lock().unwrap() = Some(method);
-    let is_lost = || store.unanswered.lock().unwrap().is_none();
-    let PaymentOutcome::Approved(paid) = fleet.charge(by_card("paid-1", 499)).await.unwrap() else { panic!() };
-    lose("begin");
-    let refunded = fleet.operation("refund paid-1", Refund::new(&paid.transaction_key)).await.unwrap();
-    assert!(is_lost());
-    assert_eq!((refunded.name(), wire.paid.load(Ordering::SeqCst)), ("approved", 2), "{refunded:?}");
-    lose("begin");
-    let opened = fleet.checkout("cart-1", token()).await.unwrap();
-    assert!(is_lost() && matches!(&opened, FleetStep::Ask(FleetQuestion::Redirect { .. })), "{opened:?}");
-    lose("begin");
-    let initiation =
-        InitiateThreeDSecureCardKey::new(&key, order("secure-1", 499)).return_url("https://shop.example/back");
-    let asked = fleet.three_d_secure(initiation, ThreeDSecurePlan::default()).await.unwrap();
-    let FleetStep::Ask(FleetQuestion::Challenge { url, .. }) = &asked else { panic!("{asked:?}") };
-    assert!(is_lost());
-    world.sandbox.send(form(url, "outcome=authenticate")).unwrap();
-    fleet.event("secure-1", &FleetEvent::Returned).await.unwrap();
-    lose("save");
-    let FleetStep::Done(settled) = fleet.step("secure-1").await.unwrap() else { panic!("it asks again") };
-    assert!(is_lost());
-    assert_eq!(settled.name(), "approved", "{settled:?}");
-}
-
-/// The earlier call has sent the request, and was dropped.
-#[tokio::test]
-async fn a_row_that_an_earlier_call_of_the_process_has_begun_is_not_taken_for_one_without_a_reply() {
-    let world = World::new();
-    let wire = world.wire(None);
-    let store = Arc::new(world.faulty(None));
-    let fleet = world.worker_over("one", &store, &wire).await;
-    let PaymentOutcome::Approved(paid) = fleet.charge(by_card("paid-1", 499)).await.unwrap() else { panic!() };
-    let refund = || fleet.operation("refund paid-1", Refund::new(&paid.transaction_key));
-    *wire.fault.lock().unwrap() = Some(Fault::After);
-    tokio::select! {
-        refunded = refund() => panic!("it did not hang: {refunded:?}"),
-        () = wire.hanging.notified() => {}
-    }
-    world.sandbox.advance(LEASE * 2);
-    store.lost.store(1, Ordering::SeqCst);
-    let refunded = refund().await.unwrap();
-    assert_eq!(store.lost.load(Ordering::SeqCst), 0);
-    assert_eq!((refunded.name(), wire.paid.load(Ordering::SeqCst)), ("unknown", 2), "{refunded:?}");
 }
 
 #[tokio::test]

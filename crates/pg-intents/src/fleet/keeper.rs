@@ -1,17 +1,14 @@
 //! Saves a machine before it sends, and prevents it from sending after its lease.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use pg_hyper::{
     Clock,
     proto::machine::{Moment, SavedState},
 };
 
-use crate::{Begun, IntentKey, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, StoreError, telemetry};
+use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError, telemetry};
 
 /// Why a machine must not continue in this process.
 #[derive(Clone, Debug)]
@@ -30,31 +27,10 @@ pub(super) enum Trouble {
     Stopping,
 }
 
-/// What the machines of one worker share.
-pub(super) struct Common<S> {
-    pub(super) store: Arc<S>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) own: OwnRows,
-    /// How long a statement is repeated while the store does not respond, if the lease permits it.
-    pub(super) patience: Duration,
-    /// The delay between two attempts.
-    pub(super) pause: Duration,
-}
-
-/// The references whose rows this worker has begun, as the store has confirmed, so that a request may have been sent. A row with its name
-/// and the first fencing number that is not among them was stored by a statement without an answer, after which nothing was sent.
-#[derive(Clone, Default)]
-pub(super) struct OwnRows(Arc<Mutex<HashSet<String>>>);
-
-impl OwnRows {
-    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// The store of one machine while this worker holds it.
 pub(super) struct Keeper<S> {
-    common: Common<S>,
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
     lease: Duration,
     kept: Mutex<Kept>,
 }
@@ -86,31 +62,37 @@ enum Position {
 }
 
 impl<S: IntentStore> Keeper<S> {
-    pub(super) fn to_begin(common: Common<S>, new: NewIntent) -> Self {
+    pub(super) fn to_begin(fleet: (Arc<S>, Arc<dyn Clock>), new: NewIntent) -> Self {
         let lease = new.lease;
-        Self::at(common, lease, Position::Unbegun(Box::new(new)))
+        Self::at(fleet, lease, Position::Unbegun(Box::new(new)))
     }
 
-    pub(super) fn held(common: Common<S>, hold: IntentLease, lease: Duration) -> Self {
-        // The claim has raised the fencing number.
-        common.own.lock().remove(&hold.key.reference);
-        Self::at(common, lease, Position::Held(hold))
+    pub(super) fn held(fleet: (Arc<S>, Arc<dyn Clock>), hold: IntentLease, lease: Duration) -> Self {
+        Self::at(fleet, lease, Position::Held(hold))
     }
 
-    fn at(common: Common<S>, lease: Duration, position: Position) -> Self {
+    fn at(fleet: (Arc<S>, Arc<dyn Clock>), lease: Duration, position: Position) -> Self {
+        let (store, clock) = fleet;
         let kept = Mutex::new(Kept { position, trouble: None, permitted: false, request: Request::Over });
-        Self { common, lease, kept }
+        Self { store, clock, lease, kept }
     }
 
     /// Saves the machine. After a failure, nothing more is sent.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
-        let asked = (self.common.clock.now(), telemetry::now());
-        {
+        let asked = (self.clock.now(), telemetry::now());
+        let (position, trouble) = {
             let mut kept = self.lock();
             // A machine is saved before it sends, and before it waits after a reply.
             kept.request = if kept.request == Request::Permitted { Request::InFlight } else { Request::Over };
-        }
-        let result = self.stored(&saved, asked).await;
+            (kept.position.clone(), kept.trouble.clone())
+        };
+        let result = match trouble {
+            Some(trouble) => Err(trouble),
+            None => match position {
+                Position::Held(hold) => self.store.save(&hold, saved.text(), self.lease).await.map_err(Trouble::from),
+                Position::Unbegun(new) => self.begin(*new, &saved).await,
+            },
+        };
         // The lease began when the store wrote it, which was after the query began. If the answer took so long that the
         // lease may expire before the request is sent, nothing is sent.
         let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
@@ -124,37 +106,6 @@ impl<S: IntentStore> Keeper<S> {
             self.fail(trouble);
             error
         })
-    }
-
-    /// Stores the state. While the store does not respond, it repeats the statement, for a third of the lease at most: the machine
-    /// knows that its request was not sent, and a worker that resumed it from its row would take the request for sent.
-    async fn stored(&self, saved: &SavedState, asked: (Moment, Instant)) -> Result<(), Trouble> {
-        let most = self.common.patience.min(self.lease / 3);
-        let mut is_repeated = false;
-        loop {
-            let (position, trouble) = {
-                let kept = self.lock();
-                (kept.position.clone(), kept.trouble.clone())
-            };
-            let result = match (trouble, position) {
-                (Some(trouble), _) => Err(trouble),
-                (None, Position::Held(hold)) => {
-                    self.common.store.save(&hold, saved.text(), self.lease).await.map_err(Trouble::from)
-                }
-                (None, Position::Unbegun(new)) => self.begin(*new, saved, is_repeated).await,
-            };
-            match result {
-                Err(Trouble::Store(error @ StoreError::Unavailable(_)))
-                    if self.since(asked).into_iter().all(|passed| passed < most) =>
-                {
-                    tracing::warn!(target: "pg.fleet", %error, "a machine was not saved; it is repeated");
-                    let clock = &self.common.clock;
-                    clock.sleep_until(clock.now().after(self.common.pause)).await;
-                    is_repeated = true;
-                }
-                result => return result,
-            }
-        }
     }
 
     /// Prevents saving and sending from now on.
@@ -177,46 +128,20 @@ impl<S: IntentStore> Keeper<S> {
         self.lock().permitted
     }
 
-    fn is_late(&self, asked: (Moment, Instant)) -> bool {
-        is_late(self.lease, self.since(asked))
+    fn is_late(&self, (wall, steady): (Moment, Instant)) -> bool {
+        is_late(self.lease, self.clock.now().since(wall), telemetry::now().duration_since(steady))
     }
 
-    /// Returns the time that has passed by two clocks: the wall clock may have been set back meanwhile, and the other one may have stood
-    /// still while the computer was suspended.
-    fn since(&self, (wall, steady): (Moment, Instant)) -> [Duration; 2] {
-        [self.common.clock.now().since(wall), telemetry::now().duration_since(steady)]
-    }
-
-    /// `is_repeated`: this machine has asked before, and had no answer.
-    async fn begin(&self, new: NewIntent, saved: &SavedState, is_repeated: bool) -> Result<(), Trouble> {
+    async fn begin(&self, new: NewIntent, saved: &SavedState) -> Result<(), Trouble> {
         let owner = new.owner.clone().unwrap_or_default();
         let hold = IntentLease { key: new.key.clone(), owner, fence: 1 };
-        let (kind, digest) = (new.kind.clone(), new.digest.clone());
         let new = NewIntent { state: saved.text().to_owned(), ..new };
-        let begun = self.common.store.begin(new).await.map_err(Trouble::from)?;
-        let mut own = self.common.own.lock();
-        let is_own = |row: &IntentRow| {
-            let is_first =
-                row.status == IntentStatus::Open && row.fence == 1 && row.owner.as_ref() == Some(&hold.owner);
-            is_repeated && is_first && !own.contains(&hold.key.reference) && row.kind == kind && row.digest == digest
-        };
-        let is_new = match &begun {
-            Begun::New => true,
-            Begun::Existing(row) => is_own(row),
-        };
-        if !is_new {
-            return Err(Trouble::Exists);
-        }
-        own.insert(hold.key.reference.clone());
-        drop(own);
-        self.lock().position = Position::Held(hold);
-        Ok(())
-    }
-
-    /// The row is stored without this worker's lease.
-    pub(super) fn is_given_up(&self) {
-        if let Some(hold) = self.begun() {
-            self.common.own.lock().remove(&hold.key.reference);
+        match self.store.begin(new).await.map_err(Trouble::from)? {
+            Begun::New => {
+                self.lock().position = Position::Held(hold);
+                Ok(())
+            }
+            Begun::Existing(_) => Err(Trouble::Exists),
         }
     }
 
@@ -224,7 +149,7 @@ impl<S: IntentStore> Keeper<S> {
     pub(super) async fn hold(&self, saved: &SavedState) -> Result<IntentLease, Trouble> {
         let position = self.lock().position.clone();
         if let Position::Unbegun(new) = position {
-            self.begin(*new, saved, false).await?;
+            self.begin(*new, saved).await?;
         }
         match &self.lock().position {
             Position::Held(hold) => Ok(hold.clone()),
@@ -251,7 +176,7 @@ impl<S: IntentStore> Keeper<S> {
     /// Extends the lease.
     pub(super) async fn renew(&self) {
         let Some(hold) = self.begun() else { return };
-        match self.common.store.renew(&hold, self.lease).await {
+        match self.store.renew(&hold, self.lease).await {
             Err(StoreError::Lost) => self.fail(Trouble::Lost),
             // If the store stays unreachable, the next request is held back.
             Err(error) => tracing::warn!(target: "pg.fleet", %error, "a lease was not renewed"),
@@ -277,9 +202,10 @@ impl From<StoreError> for Trouble {
     }
 }
 
-/// Whether half the lease has passed by one of two clocks.
-fn is_late(lease: Duration, passed: [Duration; 2]) -> bool {
-    !lease.is_zero() && passed.into_iter().any(|passed| passed >= lease / 2)
+/// Whether half the lease has passed on one of two clocks: the wall clock may have been set back meanwhile, and the other one
+/// may have stood still while the computer was suspended.
+fn is_late(lease: Duration, wall: Duration, steady: Duration) -> bool {
+    !lease.is_zero() && wall.max(steady) >= lease / 2
 }
 
 #[cfg(test)]
@@ -290,8 +216,8 @@ mod tests {
     fn a_lease_ends_by_the_clock_that_shows_more_time() {
         let seconds = Duration::from_secs;
         for (wall, steady, late) in [(0, 8, true), (8, 0, true), (7, 7, false)] {
-            assert_eq!(is_late(seconds(15), [seconds(wall), seconds(steady)]), late, "{wall} {steady}");
+            assert_eq!(is_late(seconds(15), seconds(wall), seconds(steady)), late, "{wall} {steady}");
         }
-        assert!(!is_late(seconds(0), [seconds(9); 2]), "no lease");
+        assert!(!is_late(seconds(0), seconds(9), seconds(9)), "no lease");
     }
 }

@@ -3,13 +3,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use pg_hyper::{Transport, proto::machine::SavedState};
+use pg_hyper::{Clock, Transport, proto::machine::SavedState};
 use tracing::Instrument as _;
 
 use super::{
     Fleet,
     driving::Ran,
-    keeper::{Common, Keeper, Trouble},
+    keeper::{Keeper, Trouble},
     same_payment,
 };
 use crate::{
@@ -135,7 +135,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Err(error) => return Worked::Failed(error),
         };
         let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
-        let keeper = Keeper::to_begin(self.common(), new);
+        let keeper = Keeper::to_begin(self.kept_by(), new);
         self.work_on(machine, keeper, &terms.key, Earlier::default()).await
     }
 
@@ -158,18 +158,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Ok(machine) => machine,
             Err(why) => return Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why }),
         };
-        let keeper = Keeper::held(self.common(), hold, self.0.plan.lease);
+        let keeper = Keeper::held(self.kept_by(), hold, self.0.plan.lease);
         self.work_on(machine, keeper, &intent.key, earlier).await
     }
 
-    fn common(&self) -> Common<S> {
-        Common {
-            store: Arc::clone(&self.0.store),
-            clock: Arc::clone(&self.0.plan.clock),
-            own: self.0.own.clone(),
-            patience: self.0.plan.patience,
-            pause: self.pause(),
-        }
+    fn kept_by(&self) -> (Arc<S>, Arc<dyn Clock>) {
+        (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock))
     }
 
     /// Drives a machine until it ends or asks a question, and stores the result before it is returned.
@@ -257,7 +251,6 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let text = end.outcome.clone();
         match self.until_stored(|| self.0.store.end(&hold, end.clone())).await {
             Ok(()) => {
-                keeper.is_given_up();
                 self.0.ended.notify_waiters();
                 match self.read(&text, &M::kind(), reference) {
                     Ok(settled) => Worked::Ended(settled),
@@ -286,7 +279,6 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         });
         match stored.await {
             Ok(()) => {
-                keeper.is_given_up();
                 self.0.ended.notify_waiters();
                 Worked::Asks(question)
             }
