@@ -15,11 +15,13 @@ use crate::{
     key::{Keys, RandomSource as _, SeededRandom},
     metrics::Metrics,
     open_error::OpenError,
-    records::{Meta, Payment},
+    records::{
+        Authentication, Batch, Callback, CheckoutToken, CheckoutVisit, Fault, Meta, Payment, Session, TextMessage,
+    },
     schedule::Schedule,
     service::Throttle,
     settings::Settings,
-    store::{Halt, Query, Reach, Sqlite, Store, StoreError, StoredRecord as _, Syncer, Transaction, Unopened},
+    store::{Halt, Query, Reach, Sqlite, Store, StoreError, StoredRecord, Syncer, Transaction, Unopened},
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
@@ -186,7 +188,7 @@ impl Sandbox {
         sandbox.clock = sandbox.stored_clock()?;
         sandbox.faults = sandbox.stored_faults()?;
         sandbox.know_accounts()?;
-        sandbox.know_last_payment()?;
+        sandbox.know_last_keys()?;
         Ok(sandbox)
     }
 
@@ -287,12 +289,22 @@ impl Sandbox {
         });
     }
 
-    /// Payments of one millisecond are listed in the order of their keys, even after a restart.
-    fn know_last_payment(&mut self) -> Result<(), StoreError> {
-        let last = Transaction::new(&mut *self.store).find::<Payment>(&Query::newest(1))?;
-        if let Some(last) = last.first() {
-            self.keys.go_on_after(&last.key);
-        }
+    /// Makes all keys greater than those of an earlier process, since records are listed in the order of their keys: even
+    /// while the clock stands still, or if it was set back.
+    fn know_last_keys(&mut self) -> Result<(), StoreError> {
+        let records = &mut Transaction::new(&mut *self.store);
+        let newest = [
+            newest::<Authentication>(records)?,
+            newest::<Batch>(records)?,
+            newest::<Callback>(records)?,
+            newest::<CheckoutToken>(records)?,
+            newest::<CheckoutVisit>(records)?,
+            newest::<Fault>(records)?,
+            newest::<Payment>(records)?,
+            newest::<Session>(records)?,
+            newest::<TextMessage>(records)?,
+        ];
+        newest.iter().flatten().for_each(|key| self.keys.go_on_after(key));
         Ok(())
     }
 
@@ -331,6 +343,11 @@ impl Sandbox {
         self.store.commit()?;
         Ok(self.sync()?)
     }
+}
+
+/// Returns the greatest key of the records of a kind.
+fn newest<T: StoredRecord>(records: &mut Transaction<'_>) -> Result<Option<String>, StoreError> {
+    Ok(records.find::<T>(&Query::newest(1))?.first().map(|record| record.key().to_owned()))
 }
 
 fn key_check(store: &mut dyn Store) -> Result<Option<Sealed>, OpenError> {

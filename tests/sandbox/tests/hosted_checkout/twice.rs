@@ -182,3 +182,21 @@ fn a_restart_forgets_no_payment() {
     assert_eq!(charges(&mut shop, "r"), 1);
     assert!(shop.pay(&token, PAN).says("Payment complete"));
 }
+
+// spec: 3 §3.1, A136: A form without an identifier counts as the newest of its token.
+#[test]
+fn the_newest_form_is_the_last_one_also_after_a_clock_that_was_set_back_and_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let mut shop = Shop::in_file(&path);
+    let token = shop.token(&[("trans_reference", "r")]);
+    shop.ask(Method::POST, "/_sandbox/clock", r#"{"advanceSeconds": 1860}"#);
+    shop.visit(&token);
+    shop.ask(Method::POST, "/_sandbox/clock", r#"{"set": "2026-05-04T10:00:00Z"}"#);
+    drop(shop);
+    let mut shop = Shop::in_file(&path);
+    let last = shop.visit(&token);
+    let paid = shop.post(&token, CARD);
+    assert_eq!(shop.submit(&token, &last, CARD).trans_key(), paid.trans_key());
+    assert_eq!(charges(&mut shop, "r"), 1);
+}

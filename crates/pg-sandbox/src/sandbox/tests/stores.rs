@@ -51,7 +51,7 @@ pub(super) fn has_cv2(sandbox: &mut Sandbox, session: &str) -> bool {
 }
 
 /// Inserts a record directly into the store.
-pub(super) fn put<T: crate::store::StoredRecord>(sandbox: &mut Sandbox, record: &T) {
+pub(super) fn put<T: StoredRecord>(sandbox: &mut Sandbox, record: &T) {
     sandbox.store.begin().unwrap();
     let mut records = Transaction::new(&mut *sandbox.store);
     records.put(record).unwrap();
