@@ -292,17 +292,17 @@ impl Sandbox {
     /// Makes all keys greater than those of an earlier process, since records are listed in the order of their keys: even
     /// while the clock stands still, or if it was set back.
     fn know_last_keys(&mut self) -> Result<(), StoreError> {
-        let mut records = Transaction::new(&mut *self.store);
+        let records = &mut Transaction::new(&mut *self.store);
         let newest = [
-            newest::<Authentication>(&mut records)?,
-            newest::<Batch>(&mut records)?,
-            newest::<Callback>(&mut records)?,
-            newest::<CheckoutToken>(&mut records)?,
-            newest::<CheckoutVisit>(&mut records)?,
-            newest::<Fault>(&mut records)?,
-            newest::<Payment>(&mut records)?,
-            newest::<Session>(&mut records)?,
-            newest::<TextMessage>(&mut records)?,
+            newest::<Authentication>(records)?,
+            newest::<Batch>(records)?,
+            newest::<Callback>(records)?,
+            newest::<CheckoutToken>(records)?,
+            newest::<CheckoutVisit>(records)?,
+            newest::<Fault>(records)?,
+            newest::<Payment>(records)?,
+            newest::<Session>(records)?,
+            newest::<TextMessage>(records)?,
         ];
         newest.iter().flatten().for_each(|key| self.keys.go_on_after(key));
         Ok(())

@@ -57,8 +57,7 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
     }))
 }
 
-/// Opens the page, which counts as a visit unless the token has ended (A119); a browser that has paid is shown that also
-/// then (A136). A visit redeems the token, so it leads to
+/// Opens the page, which counts as a visit unless the token has ended (A119). A visit redeems the token, so it leads to
 /// `redemption_redirect_url` if there is one (spec 3 §3.1, §6; A120).
 fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
@@ -66,7 +65,10 @@ fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Re
     if end.is_none() {
         context.records.put(&token)?;
     }
-    if let Some(result) = sent_before(context, &token, request)? {
+    // The page must not reveal that a charge without an answer has used the token up (A93).
+    if (end.is_none() || token.unheard && end == Some(TokenEnd::UsedUp))
+        && let Some(result) = sent_before(context, &token, request)?
+    {
         return Ok(result);
     }
     if let Some(end) = end {
