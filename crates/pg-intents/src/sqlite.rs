@@ -140,8 +140,9 @@ fn ready(connection: &Connection, migrations: Migrations) -> Result<(), Unready>
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
     // Under one lock: if several processes open a new file at the same time, one makes it a store, and the others then
-    // find a store.
-    connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(not_sqlite)?;
+    // find a store. A program that only looks needs no lock.
+    let begin = if migrations == Migrations::Run { "BEGIN IMMEDIATE" } else { "BEGIN" };
+    connection.execute_batch(&format!("PRAGMA synchronous = FULL; {begin}")).map_err(not_sqlite)?;
     if let Err(unready) = migrate(connection, migrations) {
         // The first error is the reason. If this fails too, closing the connection rolls back.
         let _ = connection.execute_batch("ROLLBACK");
@@ -165,6 +166,9 @@ fn migrate(connection: &Connection, migrations: Migrations) -> Result<(), Unread
         let [found, known] = [at, known].map(|number| i32::try_from(number).unwrap_or(i32::MAX));
         let refused = if is_newer { StoreError::Newer { found, known } } else { StoreError::Older { found, known } };
         return Err(Unready::Refused(refused));
+    }
+    if at == known && application == APPLICATION {
+        return Ok(connection.execute_batch("COMMIT")?);
     }
     for migration in &SQLITE_MIGRATIONS[at..] {
         connection.execute_batch(migration)?;

@@ -118,6 +118,8 @@ async fn a_locked_database_says_so_and_goes_on_when_it_is_free() {
     assert_eq!(store.find(&IntentKey::new("shop", "order-1")).await, Ok(None), "what is there is told");
     assert_eq!(store.list(IntentFilter::default()).await, Ok(Vec::new()));
     assert_eq!(store.stopped("shop").await, Ok(None));
+    let looking = SqliteStore::connect(&file).unwrap();
+    assert_eq!(looking.list(IntentFilter::default()).await, Ok(Vec::new()), "a program that looks needs no lock");
     locked.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
 }

@@ -188,7 +188,7 @@ pub struct CheckoutStatuses {
     /// Whether `canceltoken` answers 0 for an expired token only if the token can no longer be paid (assumption A126).
     pub refused_cancel_means_ended: bool,
     /// Whether a token that `canceltoken` has cancelled can no longer be paid on a page that was opened before, or in a
-    /// challenge that has begun (assumption A126). If unset, only the expiry closes a token.
+    /// challenge that has begun (assumption A126). If unset, a checkout that was cancelled before its expiry does not lapse.
     pub cancel_closes_open_pages: bool,
     /// Whether `transaction/lookup` by `merchantReference` also finds payments on the hosted page, by their
     /// `trans_reference` (assumption A100). If unset, a search that finds none proves nothing.

@@ -180,6 +180,12 @@ impl Refused {
         self.reading.documented || self.entry().is_some_and(|entry| entry.remedy.is_some())
     }
 
+    /// Returns the remedy that the code has in version 3, if it came from version 5 and nothing says what it means there. It
+    /// may decide only how long to wait, and what counts as a failed login.
+    pub(crate) fn hint(&self) -> Option<Remedy> {
+        self.code().remedy().filter(|_| self.version == 5 && !self.is_told())
+    }
+
     /// Whether the dialect says that the code means an unknown transaction.
     pub(crate) const fn unknown_transaction(&self) -> bool {
         self.reading.unknown_transaction

@@ -196,5 +196,10 @@ fn an_order_with_any_name_is_kept_in_the_folder_before_it_is_paid() {
             assert_eq!(fs::read_dir(elsewhere.path()).expect("it works").count(), 0, "{:?}: {clear}", adapter.language);
         }
         assert_eq!(service.requests().len(), 1, "{:?}", adapter.language);
+        // A reference has at most 128 characters (spec 2 §4.3), and the encoded one would be too long for the name of a file.
+        let service = Service::new((200, NOTHING), (200, PAID));
+        let long = run(adapter, folder, kept.path(), &service.address, &"é".repeat(128), None);
+        assert_eq!(long.as_deref(), Some("paid"), "{:?}", adapter.language);
+        assert_eq!(fs::read_dir(kept.path()).expect("it works").count(), 2, "{:?}", adapter.language);
     });
 }

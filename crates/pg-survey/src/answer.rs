@@ -111,14 +111,19 @@ impl Answer {
     /// Whether the service refused the credentials, according to the documents' codes, or may have refused them, by a
     /// status without a code.
     pub(crate) fn refuses_credentials(&self) -> bool {
-        let meaning = self.meaning();
-        meaning.remedy == Remedy::FixCredentials || (self.code.is_empty() && self.http == 401)
+        self.may_mean(&[Remedy::FixCredentials]) || (self.code.is_empty() && self.http == 401)
     }
 
     /// Whether the service has locked the address out, according to the documents' codes.
     pub(crate) fn says_locked_out(&self) -> bool {
-        let meaning = self.meaning();
-        meaning.known && matches!(meaning.remedy, Remedy::WaitOneMinute | Remedy::WaitFiveMinutes)
+        self.may_mean(&[Remedy::WaitOneMinute, Remedy::WaitFiveMinutes])
+    }
+
+    /// Whether the documents give the code one of these remedies, in this version or in the other one: a survey stops rather than
+    /// fail to log in again.
+    fn may_mean(&self, remedies: &[Remedy]) -> bool {
+        let of = |version| Dialect::documented().error_meaning(version, &self.code.as_str().into(), self.http);
+        [3, 5].into_iter().map(of).any(|meaning| meaning.known && remedies.contains(&meaning.remedy))
     }
 
     fn meaning(&self) -> ErrorMeaning {
@@ -167,6 +172,23 @@ mod tests {
         let response = http::Response::builder().status(status).body(Bytes::from(body.to_owned())).expect("a reply");
         let lookup = pg_proto::model::method::method("transaction/lookup");
         Answer::of(&response, &Bytes::from_static(request.as_bytes()), lookup)
+    }
+
+    #[test]
+    fn a_survey_stops_for_the_codes_of_either_version() {
+        let of = |method, code: &str| {
+            let body = format!("<serviceResponse><errorcode>{code}</errorcode></serviceResponse>");
+            let response = http::Response::builder().status(400).body(Bytes::from(body)).expect("a reply");
+            Answer::of(&response, &Bytes::new(), pg_proto::model::method::method(method))
+        };
+        for method in ["transaction/lookup", "enterprise/transaction_lookup"] {
+            assert!(
+                ["102", "105", "123", "3"].into_iter().all(|code| of(method, code).refuses_credentials()),
+                "{method}"
+            );
+            assert!(["121", "122"].into_iter().all(|code| of(method, code).says_locked_out()), "{method}");
+            assert!(!of(method, "777").refuses_credentials() && !of(method, "777").says_locked_out(), "{method}");
+        }
     }
 
     #[test]

@@ -323,7 +323,6 @@ async fn no_response_from_the_bank_leaves_a_payment_unknown() {
     assert_eq!(error.remedy(), Remedy::LookUp);
 }
 
-/// A client that took these for refusals would pay again under another reference.
 // spec: 3 §7, A112: The document of version 5 shows 1 and 3 only.
 #[tokio::test]
 async fn a_number_of_version_3_refuses_no_refund_of_version_5() {
@@ -354,6 +353,7 @@ async fn a_number_of_version_3_refuses_no_refund_of_version_5() {
     }
 }
 
+/// A client that took these for refusals would pay again under another reference.
 // spec: 1 §7, A132
 #[tokio::test]
 async fn a_used_reference_and_an_unlisted_code_leave_a_payment_unknown() {

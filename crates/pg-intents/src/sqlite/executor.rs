@@ -22,7 +22,7 @@ type Queued = (Job, oneshot::Sender<StoreError>, Access);
 /// What a job does to the database.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Access {
-    /// It takes no lock that a change of any process needs, and waits for none.
+    /// It takes no lock that a change needs, and waits for none.
     Reads,
     Changes,
 }
@@ -63,7 +63,8 @@ impl Executor {
         self.measured(Access::Changes, change).await
     }
 
-    /// Reads in a transaction that holds up no change, and that no change holds up.
+    /// Reads in a transaction that holds up no change of another process, and that none of them holds up. Within this process,
+    /// reads and changes wait for each other.
     pub(super) async fn read<R: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection, i64) -> rusqlite::Result<R> + Send + 'static,

@@ -17,7 +17,8 @@ pub(super) enum ExchangeResult<T> {
     /// The service refused the request because an earlier request may have been executed, for example with the same
     /// reference.
     Done(Refused),
-    /// The service refuses to examine the request for this long: locked or throttled (spec 1 §5, §8).
+    /// The service refuses to examine the request for this long: locked or throttled (spec 1 §5, §8). In version 5 it may mean
+    /// something else ([`Refused::hint`]): only requests that are harmless when executed twice are classified here.
     Later(Duration),
     /// The service would refuse every request: invalid credentials, or a missing permission.
     Shut(Refused),
@@ -44,10 +45,14 @@ pub(super) fn sort_reply<M: ApiRequest>(account: &Account, reply: http::Response
         Err(ReplyError::Unreadable(_)) => ExchangeResult::InDoubt,
         Err(ReplyError::Refused(refused)) if refused.leaves_it_open() => ExchangeResult::InDoubt,
         Err(ReplyError::Refused(refused)) if refused.says_it_was_done() => ExchangeResult::Done(refused),
-        Err(ReplyError::Refused(refused)) => match refused.remedy() {
-            Remedy::WaitOneMinute => ExchangeResult::Later(Duration::from_secs(60)),
-            Remedy::WaitFiveMinutes => ExchangeResult::Later(Duration::from_secs(300)),
-            Remedy::FixCredentials | Remedy::AskOperator => ExchangeResult::Shut(refused),
+        Err(ReplyError::Refused(refused)) => match (refused.remedy(), refused.hint()) {
+            (Remedy::WaitOneMinute, _) | (_, Some(Remedy::WaitOneMinute)) => {
+                ExchangeResult::Later(Duration::from_secs(60))
+            }
+            (Remedy::WaitFiveMinutes, _) | (_, Some(Remedy::WaitFiveMinutes)) => {
+                ExchangeResult::Later(Duration::from_secs(300))
+            }
+            (Remedy::FixCredentials | Remedy::AskOperator, _) => ExchangeResult::Shut(refused),
             _ => ExchangeResult::Refused(refused),
         },
     }

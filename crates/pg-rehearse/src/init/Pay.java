@@ -300,9 +300,13 @@ public class Pay {
     /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
     static boolean begin(String order) throws Exception {
         try {
-            // An order such as 2026/17 is no file name.
-            String name = URLEncoder.encode(order, StandardCharsets.UTF_8) + ".reference";
-            Path file = Path.of(env("PG_REHEARSE_DIR", "."), name);
+            // An order such as 2026/17 is no file name, and a name has at most 255 bytes.
+            String name = URLEncoder.encode(order, StandardCharsets.UTF_8);
+            if (name.length() > 200) {
+                byte[] digest = MessageDigest.getInstance("SHA-256").digest(order.getBytes(StandardCharsets.UTF_8));
+                name = HexFormat.of().formatHex(digest);
+            }
+            Path file = Path.of(env("PG_REHEARSE_DIR", "."), name + ".reference");
             Files.writeString(file, order, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
             return false;
         } catch (FileAlreadyExistsException begun) {

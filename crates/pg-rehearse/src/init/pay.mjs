@@ -127,8 +127,10 @@ function payment(job, reference) {
 /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
 function begin(order) {
   try {
-    // An order such as 2026/17 is no file name.
-    const file = openSync(join(env.PG_REHEARSE_DIR ?? ".", `${encodeURIComponent(order)}.reference`), "wx");
+    // An order such as 2026/17 is no file name, and a name has at most 255 bytes.
+    const encoded = encodeURIComponent(order);
+    const name = encoded.length <= 200 ? encoded : createHash("sha256").update(order).digest("hex");
+    const file = openSync(join(env.PG_REHEARSE_DIR ?? ".", `${name}.reference`), "wx");
     writeSync(file, order);
     fsyncSync(file);
     closeSync(file);

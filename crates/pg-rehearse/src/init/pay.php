@@ -143,8 +143,10 @@ function payment(array $job, string $reference): array
 /** Keeps the reference before anything is sent (1). Says whether the order was begun before. */
 function begin(string $order): bool
 {
-    // An order such as 2026/17 is no file name.
-    $path = (getenv('PG_REHEARSE_DIR') ?: '.') . '/' . rawurlencode($order) . '.reference';
+    // An order such as 2026/17 is no file name, and a name has at most 255 bytes.
+    $name = rawurlencode($order);
+    $name = strlen($name) <= 200 ? $name : hash('sha256', $order);
+    $path = (getenv('PG_REHEARSE_DIR') ?: '.') . "/$name.reference";
     $file = @fopen($path, 'x');
     if ($file === false && file_exists($path)) {
         return true;

@@ -161,8 +161,10 @@ def payment(job, reference):
 
 def begin(order):
     """Keeps the reference before anything is sent (1). Says whether the order was begun before."""
-    # An order such as 2026/17 is no file name.
-    path = os.path.join(os.environ.get("PG_REHEARSE_DIR", "."), urllib.parse.quote(order, safe="") + ".reference")
+    # An order such as 2026/17 is no file name, and a name has at most 255 bytes.
+    name = urllib.parse.quote(order, safe="")
+    name = name if len(name) <= 200 else hashlib.sha256(order.encode()).hexdigest()
+    path = os.path.join(os.environ.get("PG_REHEARSE_DIR", "."), name + ".reference")
     try:
         with open(path, "x", encoding="utf-8") as file:
             file.write(order)

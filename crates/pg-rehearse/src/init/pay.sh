@@ -97,8 +97,10 @@ for one in "${form[@]}"; do   # pg sign would read it from standard input
 done
 
 sent=0 looked=0
-# Keeps the reference before anything is sent (1). An order such as 2026/17 is no file name.
-kept="${PG_REHEARSE_DIR:-.}/$(field '.order | @uri').reference"
+# Keeps the reference before anything is sent (1). An order such as 2026/17 is no file name, and a name has at most 255 bytes.
+name=$(field '.order | @uri')
+[ ${#name} -le 200 ] || name="${name:0:150}-$(cksum <<<"$order" | tr ' ' -)"
+kept="${PG_REHEARSE_DIR:-.}/$name.reference"
 if ! (set -o noclobber; echo "$order" >"$kept") 2>/dev/null; then
   [ -e "$kept" ] || { echo "the reference cannot be kept: $kept" >&2; exit 1; }
   sent=1

@@ -12,6 +12,7 @@ use crate::{
     records::{Authentication, CheckoutToken, Meta, Session},
     route::Route,
     service,
+    settings::Settings,
     store::{StoreError, StoredRecord, Transaction},
     timestamp::Timestamp,
 };
@@ -88,17 +89,16 @@ impl Sandbox {
     /// records of the two would be mixed, and removed with one of them.
     pub(super) fn reserve_names(&mut self) -> Result<(), OpenError> {
         let mut names: Vec<String> = self.meta(Meta::RESERVED)?;
+        // Also of a reserved name: an earlier version may have created an account.
+        check_names(&self.settings, &mut Transaction::new(&mut *self.store))?;
         if self.settings.merchants.added().all(|name| names.iter().any(|known| known == name)) {
             return Ok(());
         }
         self.store.begin()?;
         let mut records = Transaction::new(&mut *self.store);
         names = service::accounts::reserved(&mut records)?;
-        let created = service::accounts::listed(&mut records)?;
+        check_names(&self.settings, &mut records)?;
         for name in self.settings.merchants.added() {
-            if created.iter().any(|entry| entry.name == name) {
-                return Err(OpenError::NameTaken(name.to_owned()));
-            }
             if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
@@ -152,4 +152,11 @@ impl Sandbox {
         let stored = Transaction::new(&mut *self.store).get::<Meta>(key)?;
         stored.map_or(Ok(T::default()), |meta| meta.read())
     }
+}
+
+/// Returns an error if an account that was created at run time has the name of a configured one.
+fn check_names(settings: &Settings, records: &mut Transaction<'_>) -> Result<(), OpenError> {
+    let created = service::accounts::listed(records)?;
+    let taken = settings.merchants.added().find(|name| created.iter().any(|entry| entry.name == *name));
+    taken.map_or(Ok(()), |name| Err(OpenError::NameTaken(name.to_owned())))
 }

@@ -15,6 +15,7 @@ use crate::{
 mod basis;
 mod failing_store;
 mod gateway;
+mod names;
 mod requests;
 mod stores;
 mod updater;

@@ -420,7 +420,7 @@ fn input_that_does_not_fit_the_state_is_refused() {
         (order().unique_merchant_reference("order-8"), "uniqueMerchantReference"),
         (order_in(Currency::EUR), "currency"),
         (order().item(Item::new("Milk", 1)), "amount"),
-        (without_reference(), "request"),
+        (without_reference(), "uniqueMerchantReference"),
     ] {
         assert_eq!(resume(Auth::new(card(), order)), Err(ResumeError::Mismatch(what)));
     }

@@ -110,19 +110,23 @@ impl Expected {
             return Found::Strange(UnknownReason::OtherPayment(Box::new(odd.clone()), "type"));
         }
         let (rest, mut payments): (Vec<_>, Vec<_>) = ours.into_iter().partition(follows_up);
-        if payments.len() > 1 {
-            return self.one_of(payments, dialect);
-        }
         let reverses = |found: &&Transaction| {
             is_any(found, &[TransactionType::REFUND, TransactionType::CANCEL_PRE_AUTH])
                 && found.status_meaning(dialect) != StatusMeaning::Declined
         };
         let reversed = rest.iter().find(reverses).cloned();
-        match (payments.pop(), rest.into_iter().next()) {
-            (Some(_), _) if let Some(by) = reversed => Found::Strange(UnknownReason::Reversed(Box::new(by))),
-            (None, None) => Found::Nothing { certain: others.is_empty() && unknown.is_empty() },
-            (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
-            (Some(payment), _) => Found::One(Box::new(payment)),
+        let found = if payments.len() > 1 {
+            self.one_of(payments, dialect)
+        } else {
+            match (payments.pop(), rest.into_iter().next()) {
+                (None, None) => Found::Nothing { certain: others.is_empty() && unknown.is_empty() },
+                (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
+                (Some(payment), _) => Found::One(Box::new(payment)),
+            }
+        };
+        match (found, reversed) {
+            (Found::One(_), Some(by)) => Found::Strange(UnknownReason::Reversed(Box::new(by))),
+            (found, _) => found,
         }
     }
 
@@ -335,6 +339,12 @@ mod tests {
                 let Found::Strange(UnknownReason::Reversed(by)) = found else { panic!("{kind}: {found:?}") };
                 assert_eq!(by.transaction_key, "r");
             }
+            // Beside a declined attempt of a 3-D Secure payment.
+            let three_d_secure = Expected { shared: SharedWith::Check, ..ours() };
+            let declined = transaction("Auth", "d").with(|record| record.transaction_status_code = "651".into());
+            let all = vec![declined, transaction("Auth", "a"), transaction(kind, "r")];
+            let found = three_d_secure.among(all, &dialect);
+            assert!(matches!(found, Found::Strange(UnknownReason::Reversed(_))), "{kind}: {found:?}");
             let failed = transaction(kind, "r").with(|record| record.transaction_status_code = "651".into());
             assert!(matches!(ours().among(vec![transaction("Auth", "a"), failed], &dialect), Found::One(_)), "{kind}");
         }

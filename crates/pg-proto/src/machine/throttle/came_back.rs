@@ -87,7 +87,13 @@ impl From<&Refused> for CameBack {
             Remedy::WaitOneMinute => Self::Closed(Duration::from_secs(61)),
             Remedy::WaitFiveMinutes => Self::Closed(Duration::from_secs(301)),
             _ if refused.http_status == StatusCode::UNAUTHORIZED && !refused.is_told() => Self::Doubtful,
-            _ => Self::Other,
+            // What only costs time is believed.
+            _ => match refused.hint() {
+                Some(Remedy::FixCredentials) => Self::Doubtful,
+                Some(Remedy::WaitOneMinute) => Self::Closed(Duration::from_secs(61)),
+                Some(Remedy::WaitFiveMinutes) => Self::Closed(Duration::from_secs(301)),
+                _ => Self::Other,
+            },
         }
     }
 }
@@ -119,19 +125,19 @@ mod tests {
 
     // spec: 3 §5, 3 §7, A112: Version 5 has its own codes.
     #[test]
-    fn in_version_5_the_codes_of_version_3_stop_nothing_unless_the_dialect_shares_them() {
+    fn in_version_5_the_codes_of_version_3_stop_nothing_for_good_unless_the_dialect_shares_them() {
         let (documented, sandbox) = (Arc::new(Dialect::documented()), crate::spoken::sandbox());
         let five = GetToken::INFO.service;
         let body = |code: &str| format!("<serviceResponse><errorcode>{code}</errorcode></serviceResponse>");
         for code in ["102", "105", "123"] {
             let in_sandbox = came_back_of(five, &sandbox, 400, &body(code));
             assert_eq!(in_sandbox, CameBack::CredentialError(code.into()));
-            assert_eq!(came_back_of(five, &documented, 400, &body(code)), CameBack::Other);
+            assert_eq!(came_back_of(five, &documented, 400, &body(code)), CameBack::Doubtful);
             assert_eq!(came_back_of(five, &documented, 401, &body(code)), CameBack::Doubtful);
         }
         for code in ["121", "122"] {
             assert!(matches!(came_back_of(five, &sandbox, 403, &body(code)), CameBack::Closed(_)));
-            assert_eq!(came_back_of(five, &documented, 403, &body(code)), CameBack::Other);
+            assert!(matches!(came_back_of(five, &documented, 403, &body(code)), CameBack::Closed(_)));
         }
         for dialect in [&documented, &sandbox] {
             assert_eq!(came_back_of(five, dialect, 401, &body("3")), CameBack::CredentialError("3".into()));

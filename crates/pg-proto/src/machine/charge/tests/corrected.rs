@@ -1,4 +1,4 @@
-//! A dialect that was corrected between two runs.
+//! A dialect or a rule that was corrected between two runs.
 
 use super::*;
 
@@ -20,4 +20,16 @@ fn what_an_earlier_dialect_said_of_a_refusal_does_not_count_after_its_correction
     let resumed = Charge::resume(&saved, speaking(None), None).unwrap();
     let why = Drive::of(resumed, drive.now).sends("lookup").then(ok(EMPTY)).doubts();
     assert!(matches!(why, UnknownReason::Refused(_)), "{why}");
+}
+
+/// An earlier version accepted currencies in small letters.
+#[test]
+fn a_charge_is_looked_up_although_its_request_breaks_a_newer_rule() {
+    let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(Event::Failed(Failure::MaybeSent)).pauses(0);
+    let saved = drive.sends("lookup").charge.save().text().replace("GBP", "gbp");
+    let order = Order::new("gbp").item(Item::new("Tea", 499).quantity(2)).unique_merchant_reference("order-7");
+    let request = Auth::new(CardDetails::new(PAN, "12", "30").cv2(CV2), order);
+    let resumed = Charge::resume(&SavedState::from_text(saved), account(), Some(request)).unwrap();
+    let paid = list(&[transaction("600")]);
+    assert!(matches!(Drive::of(resumed, NOW).sends("lookup").then(ok(&paid)).ends(), ChargeOutcome::Approved(_)));
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_transaction_that_could_not_be_looked_up_is_looked_up_again_before_the_end() {
-    for (reference, searches) in [(None, false), (Some("order-7"), true)] {
+    for reference in [None, Some("order-7")] {
         let mut run = Run::waiting(reference);
         run.tell("key-1");
         for _ in 0..8 {
@@ -12,7 +12,7 @@ fn a_transaction_that_could_not_be_looked_up_is_looked_up_again_before_the_end()
             run.fail(Failure::MaybeSent);
         }
         run.wait().withdraw().say(&cancelled("1")).wait();
-        assert_eq!(run.method(), "transaction_lookup", "{searches}");
+        assert_eq!(run.method(), "transaction_lookup", "{reference:?}");
         assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
     }
 }
