@@ -2,7 +2,6 @@
 
 use super::*;
 
-// spec: A335
 /// An earlier version of the program, which knows no reserved names, may have created the account.
 #[test]
 fn an_account_created_under_a_reserved_name_is_found_at_each_start() {
