@@ -45,16 +45,22 @@ pub(super) fn sort_reply<M: ApiRequest>(account: &Account, reply: http::Response
         Err(ReplyError::Unreadable(_)) => ExchangeResult::InDoubt,
         Err(ReplyError::Refused(refused)) if refused.leaves_it_open() => ExchangeResult::InDoubt,
         Err(ReplyError::Refused(refused)) if refused.says_it_was_done() => ExchangeResult::Done(refused),
-        Err(ReplyError::Refused(refused)) => match (refused.remedy(), refused.hint()) {
-            (Remedy::WaitOneMinute, _) | (_, Some(Remedy::WaitOneMinute)) => {
-                ExchangeResult::Later(Duration::from_secs(60))
+        Err(ReplyError::Refused(refused)) => match refused.hint().and_then(wait).or(wait(refused.remedy())) {
+            Some(told) => ExchangeResult::Later(told),
+            None if matches!(refused.remedy(), Remedy::FixCredentials | Remedy::AskOperator) => {
+                ExchangeResult::Shut(refused)
             }
-            (Remedy::WaitFiveMinutes, _) | (_, Some(Remedy::WaitFiveMinutes)) => {
-                ExchangeResult::Later(Duration::from_secs(300))
-            }
-            (Remedy::FixCredentials | Remedy::AskOperator, _) => ExchangeResult::Shut(refused),
-            _ => ExchangeResult::Refused(refused),
+            None => ExchangeResult::Refused(refused),
         },
+    }
+}
+
+/// Returns how long a remedy says to wait, if it says that.
+pub(super) fn wait(remedy: Remedy) -> Option<Duration> {
+    match remedy {
+        Remedy::WaitOneMinute => Some(Duration::from_secs(60)),
+        Remedy::WaitFiveMinutes => Some(Duration::from_secs(300)),
+        _ => None,
     }
 }
 

@@ -70,7 +70,7 @@ use crate::{
     Account, Misuse, Refused, ReplyError,
     machine::{
         Action, Event, Failure, Machine, Moment, Never, Reconcile, ResumeError, SavedState, UnknownReason,
-        books::Services, exchange::UNTIL_THE_REPLY, settlement::Expected,
+        books::Services, exchange::UNTIL_THE_REPLY, exchange::wait, settlement::Expected,
     },
 };
 
@@ -297,12 +297,8 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         self.state.open |= matches!(last, Last::Unanswered(_));
         let pause = match &last {
             Last::Unanswered(_) => Some(None),
-            Last::Refused(refused) => match refused.remedy() {
-                Remedy::WaitOneMinute => Some(Some(Duration::from_secs(60))),
-                Remedy::WaitFiveMinutes => Some(Some(Duration::from_secs(300))),
-                Remedy::Retry => Some(None),
-                _ => None,
-            },
+            Last::Refused(refused) if refused.remedy() == Remedy::Retry => Some(None),
+            Last::Refused(refused) => wait(refused.remedy()).map(Some),
         };
         self.last = Some(last);
         match pause {

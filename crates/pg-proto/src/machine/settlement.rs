@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pg_model::{Dialect, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, dialect::EmptyLookup};
 
-use super::{Event, Failure};
+use super::{Event, Failure, exchange::wait};
 use crate::{Account, Refused, ReplyError, Unreadable};
 
 mod expected;
@@ -99,11 +99,12 @@ impl Listed {
             return Self::Nothing(Nothing { listed: false, proves: false });
         }
         match refused.remedy() {
-            Remedy::WaitOneMinute => Self::Again(Some(Duration::from_secs(60))),
-            Remedy::WaitFiveMinutes => Self::Again(Some(Duration::from_secs(300))),
             Remedy::Retry => Self::Again(None),
             Remedy::FixCredentials => Self::Unknown(UnknownReason::Credentials(refused)),
-            _ => Self::Unknown(UnknownReason::LookupRefused(refused)),
+            remedy => match wait(remedy) {
+                Some(told) => Self::Again(Some(told)),
+                None => Self::Unknown(UnknownReason::LookupRefused(refused)),
+            },
         }
     }
 }

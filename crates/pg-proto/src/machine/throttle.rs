@@ -28,14 +28,14 @@
 //!   at which it could have been executed, [`ThrottleLimits::longest_way`] after it was sent.
 //! - **No lockout.** After one credential error nothing is permitted until [`Throttle::resume_sending`]. A credential
 //!   error has a documented code (102, 105, 123, in version 5: 3), or one that the dialect lists as such. In version 5 the
-//!   codes of version 3 count only if the dialect has `shared_codes`. Requests in
+//!   codes of version 3 count so only if the dialect has `shared_codes`, and otherwise like any other 401. Requests in
 //!   flight at that time may fail as well. So failures of the last 24 hours and requests in flight together are at most
 //!   [`ThrottleLimits::failures`], 5 by default: more than 5 lock the address out (spec 1 §5). Until the service has
 //!   accepted the credentials once, these count as failures too: lost requests, requests whose reply is not the
 //!   service's, and any other 401. If there are as many as failures are left, sending stops
 //!   ([`StopReason::Unanswered`]) until they are a day old, or until [`Throttle::resume_sending`]. After the service has
 //!   accepted the credentials, they stop nothing: the documents do not say which conditions have HTTP 401 (spec 1 §7).
-//! - 121 and HTTP 429 stop sending for a minute, 122 for five (spec 2 §7); in version 5 the codes only with `shared_codes`.
+//! - 121 and HTTP 429 stop sending for a minute, 122 for five (spec 2 §7), in version 5 too: believing them costs time only.
 //! - Its memory is bounded by these limits.
 //!
 //! # Limits

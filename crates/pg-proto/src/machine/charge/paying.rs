@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Refused, ReplyError,
-    machine::{Event, Failure, Moment, settlement::Finding},
+    machine::{Event, Failure, Moment, exchange::wait, settlement::Finding},
 };
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
@@ -92,10 +92,12 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             Remedy::FixCredentials if !holds_for_every_copy => {
                 return self.unknown(UnknownReason::Credentials(refused));
             }
-            Remedy::WaitOneMinute => return self.send_again(Some(Duration::from_secs(60)), now, random),
-            Remedy::WaitFiveMinutes => return self.send_again(Some(Duration::from_secs(300)), now, random),
             Remedy::Retry => return self.send_again(None, now, random),
-            _ => {}
+            remedy => {
+                if let Some(told) = wait(remedy) {
+                    return self.send_again(Some(told), now, random);
+                }
+            }
         }
         let proves = !state.earlier_run && (scope != RefusalScope::WhileItLasts || !open);
         state.aim = Aim::Refuse { refusal, proves };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{ApiRequest as _, EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, GetToken, Remedy};
+use pg_model::{ApiRequest as _, EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, Remedy};
 
 use super::{Checkout, CheckoutInput, Flight, Phase, amount};
 use crate::{
@@ -40,7 +40,10 @@ impl Checkout {
 
     pub(super) fn checked(&mut self, key: String, event: Event<CheckoutInput>, now: Moment, random: u64) {
         if let Event::Reply(reply) = &event {
-            self.unreadable = match self.account.reply_as::<EnterpriseTransaction>(GetToken::INFO.service, reply) {
+            self.unreadable = match self
+                .account
+                .reply_as::<EnterpriseTransaction>(EnterpriseTransactionLookup::INFO.service, reply)
+            {
                 Err(ReplyError::Unreadable(why)) => Some(why),
                 _ => None,
             };

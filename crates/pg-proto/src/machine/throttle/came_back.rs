@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use pg_model::{Dialect, Remedy, ServiceError, decode_into, mask, method::ServiceInfo};
 
-use crate::{Refused, ReplyError};
+use crate::{Refused, ReplyError, machine::exchange::wait};
 
 /// Errors are short: a longer body with a success status is not parsed for an error.
 const LONGEST_ERROR: usize = 4096;
@@ -81,18 +81,16 @@ const ROOT: &[u8] = b"<serviceResponse";
 
 impl From<&Refused> for CameBack {
     fn from(refused: &Refused) -> Self {
-        match refused.remedy() {
-            Remedy::FixCredentials => Self::CredentialError(mask::text(refused.code().as_str())),
-            // A second longer, since two clocks count milliseconds.
-            Remedy::WaitOneMinute => Self::Closed(Duration::from_secs(61)),
-            Remedy::WaitFiveMinutes => Self::Closed(Duration::from_secs(301)),
-            _ if refused.http_status == StatusCode::UNAUTHORIZED && !refused.is_told() => Self::Doubtful,
-            // What only costs time is believed.
-            _ => match refused.hint() {
-                Some(Remedy::FixCredentials) => Self::Doubtful,
-                Some(Remedy::WaitOneMinute) => Self::Closed(Duration::from_secs(61)),
-                Some(Remedy::WaitFiveMinutes) => Self::Closed(Duration::from_secs(301)),
-                _ => Self::Other,
+        // A second longer, since two clocks count milliseconds.
+        let closed = |told| Self::Closed(told + Duration::from_secs(1));
+        match (refused.remedy(), refused.hint()) {
+            (Remedy::FixCredentials, _) => Self::CredentialError(mask::text(refused.code().as_str())),
+            (remedy, hint) => match wait(remedy) {
+                Some(told) => closed(told),
+                None if refused.http_status == StatusCode::UNAUTHORIZED && !refused.is_told() => Self::Doubtful,
+                // What only costs time is believed.
+                None if hint == Some(Remedy::FixCredentials) => Self::Doubtful,
+                None => hint.and_then(wait).map_or(Self::Other, closed),
             },
         }
     }
