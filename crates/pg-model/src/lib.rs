@@ -55,6 +55,7 @@ mod parameters;
 mod read;
 mod record;
 mod record_traits;
+mod redirect_data;
 mod remedy;
 mod request_fields;
 mod secret;

@@ -137,11 +137,9 @@ impl Redirect {
             let mut data = RedirectData::default();
             decode_into(text, &mut data).is_ok().then_some(data)
         })?;
-        // Errors that could not be read, because they have another shape, are errors too.
-        let unread = |name| data.extra.get(name).is_some();
-        Ok(if !data.errors.is_empty() || unread("errors") {
+        Ok(if data.has_invalid_fields() {
             CardFormResult::Invalid(Unauthenticated(data))
-        } else if !data.error_code.is_empty() || unread("errorCode") {
+        } else if data.has_failed() {
             CardFormResult::Failed(Unauthenticated(ServiceError::default().with(|record| {
                 record.error_code = data.error_code;
                 record.trace_code = data.trace_code;

@@ -49,11 +49,9 @@ pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result
 }
 
 fn sorted(read: RedirectData) -> Decoded {
-    // Errors that could not be read, because they have another shape, are errors too.
-    let unread = |name| read.extra.get(name).is_some();
-    if !read.errors.is_empty() || unread("errors") {
+    if read.has_invalid_fields() {
         Decoded::Invalid(answer::json(read))
-    } else if !read.error_code.is_empty() || unread("errorCode") {
+    } else if read.has_failed() {
         Decoded::Failed(answer::json(read))
     } else {
         Decoded::Accepted(answer::json(read))
