@@ -88,21 +88,15 @@ impl Sandbox {
     /// Reserves the names of configured accounts, so that no process creates an account of such a name at run time: the
     /// records of the two would be mixed, and removed with one of them.
     pub(super) fn reserve_names(&mut self) -> Result<(), OpenError> {
-        let mut names: Vec<String> = self.meta(Meta::RESERVED)?;
-        // Also of a reserved name: an earlier version may have created an account.
-        check_names(&self.settings, &mut Transaction::new(&mut *self.store))?;
-        if self.settings.merchants.added().all(|name| names.iter().any(|known| known == name)) {
+        if self.settings.merchants.added().next().is_none()
+            || unreserved(&self.settings, &mut Transaction::new(&mut *self.store))?.is_empty()
+        {
             return Ok(());
         }
         self.store.begin()?;
         let mut records = Transaction::new(&mut *self.store);
-        names = service::accounts::reserved(&mut records)?;
-        check_names(&self.settings, &mut records)?;
-        for name in self.settings.merchants.added() {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
-        }
+        let new = unreserved(&self.settings, &mut records)?;
+        let names = [service::accounts::reserved(&mut records)?, new].concat();
         records.put(&Meta::reserved(&names))?;
         records.keep()?;
         self.store.commit()?;
@@ -154,9 +148,16 @@ impl Sandbox {
     }
 }
 
-/// Returns an error if an account that was created at run time has the name of a configured one.
-fn check_names(settings: &Settings, records: &mut Transaction<'_>) -> Result<(), OpenError> {
+/// Returns the names of configured accounts that are not reserved yet.
+///
+/// # Errors
+/// If an account that was created at run time has such a name. An earlier version may have created it under a reserved one.
+fn unreserved(settings: &Settings, records: &mut Transaction<'_>) -> Result<Vec<String>, OpenError> {
     let created = service::accounts::listed(records)?;
-    let taken = settings.merchants.added().find(|name| created.iter().any(|entry| entry.name == *name));
-    taken.map_or(Ok(()), |name| Err(OpenError::NameTaken(name.to_owned())))
+    if let Some(name) = settings.merchants.added().find(|name| created.iter().any(|entry| entry.name == *name)) {
+        return Err(OpenError::NameTaken(name.to_owned()));
+    }
+    let reserved = service::accounts::reserved(records)?;
+    let new = settings.merchants.added().filter(|name| !reserved.iter().any(|known| known == name));
+    Ok(new.map(str::to_owned).collect())
 }
