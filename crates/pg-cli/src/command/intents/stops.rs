@@ -31,25 +31,20 @@ pub(super) async fn tell<S: IntentStore>(
         }
     }
     for account in accounts {
-        if let Some(reason) = store.stopped(&account).await.map_err(failure)?
-            && told.insert(account.clone())
-        {
-            output::say(&not_sending(&account, &reason));
+        if !told.contains(&account) && tell_of(store, &account).await? {
+            told.insert(account);
         }
     }
     Ok(())
 }
 
-/// Tells why sending is stopped for an account, if it is.
-pub(super) async fn tell_of<S: IntentStore>(store: &S, account: &str) -> Result<(), Failure> {
-    if let Some(reason) = store.stopped(account).await.map_err(failure)? {
-        output::say(&not_sending(account, &reason));
+/// Tells why sending is stopped for an account. Returns whether it is.
+pub(super) async fn tell_of<S: IntentStore>(store: &S, account: &str) -> Result<bool, Failure> {
+    let reason = store.stopped(account).await.map_err(failure)?;
+    if let Some(reason) = &reason {
+        output::say(&format!("nothing is sent for the account {account}: {reason}"));
     }
-    Ok(())
-}
-
-fn not_sending(account: &str, reason: &str) -> String {
-    format!("nothing is sent for the account {account}: {reason}")
+    Ok(reason.is_some())
 }
 
 pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
