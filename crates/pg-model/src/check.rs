@@ -57,11 +57,12 @@ fn in_range(value: &str, (least, most): (i64, i64)) -> bool {
 pub(crate) fn each_field(fields: &'static [&'static Field], visit: impl Fn(&mut dyn ParameterSink)) -> Violations {
     let mut checker = Checker { is_broken: false };
     visit(&mut checker);
-    if checker.is_broken { every_violation(fields, visit) } else { Violations::default() }
+    if checker.is_broken { every_violation(fields, &visit) } else { Violations::default() }
 }
 
+/// Not generic: it would be compiled for every method.
 #[cold]
-fn every_violation(fields: &'static [&'static Field], visit: impl FnOnce(&mut dyn ParameterSink)) -> Violations {
+fn every_violation(fields: &'static [&'static Field], visit: &dyn Fn(&mut dyn ParameterSink)) -> Violations {
     let mut collector = Collector { fields, broken: Vec::new() };
     visit(&mut collector);
     collector.broken.sort_by_key(|(place, _)| *place);

@@ -61,7 +61,7 @@ impl<'a> Transaction<'a> {
                 found.push(record);
             }
         }
-        found.sort_by(|one, other| query.compare(one, other));
+        query.sort(&mut found);
         found.truncate(usize::try_from(query.limit).unwrap_or(usize::MAX));
         Ok(found)
     }
