@@ -1,9 +1,9 @@
-//! `cargo xtask bench --build`: the cost of building a crate from nothing, for its dependents.
+//! `cargo xtask bench --build`: the cost of building a crate from nothing, for its dependents, and the size of `pg`.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::{REPORT, report};
 use crate::steps;
@@ -39,10 +39,17 @@ impl Build {
     }
 }
 
+/// The largest `pg` in bytes, as `cargo install` leaves it.
+const LARGEST: u64 = 15_000_000;
+
 const BEGIN: &str = "\n## Build times\n";
 const END: &str = "<!-- end of build times -->\n";
 
 /// Builds each in a temporary folder, and writes the section of the report.
+///
+/// # Errors
+///
+/// Also if `pg` is larger than [`LARGEST`]; the section is written before.
 pub(super) fn run(root: &Path) -> Result<()> {
     let mut rows = String::from("| what | crates | processor seconds |\n|---|---|---|\n");
     let target = workspace::metadata(root)?.target_directory;
@@ -58,18 +65,35 @@ pub(super) fn run(root: &Path) -> Result<()> {
         println!("{name}: {crates} crates, {seconds:.0} s");
         let _ = writeln!(rows, "| {name} | {crates} | {seconds:.0} |");
     }
+    let bytes = installed(root)?;
+    println!("pg as `cargo install` leaves it: {bytes} bytes of {LARGEST}");
     let path = root.join(REPORT);
     let page = std::fs::read_to_string(&path).with_context(|| format!("{REPORT} cannot be read"))?;
-    std::fs::write(&path, with(&page, &section(&rows))).with_context(|| format!("{REPORT} cannot be written"))?;
+    std::fs::write(&path, with(&page, &section(&rows, bytes)))
+        .with_context(|| format!("{REPORT} cannot be written"))?;
     println!("{REPORT} written");
+    ensure!(
+        bytes <= LARGEST,
+        "pg is too large: look for code that is compiled again for each type (`nm -S --size-sort -C`)"
+    );
     Ok(())
 }
 
-fn section(rows: &str) -> String {
+/// The size of `pg` as `cargo install` leaves it, in bytes.
+fn installed(root: &Path) -> Result<u64> {
+    let mut cargo = workspace::cargo(root);
+    cargo.args(["build", "--quiet", "--locked", "--release", "-p", "pg-cli", "--bin", "pg"]);
+    steps::execute(&mut cargo)?;
+    let program = workspace::metadata(root)?.target_directory.join("release/pg");
+    Ok(std::fs::metadata(&program).with_context(|| format!("no {program}"))?.len())
+}
+
+fn section(rows: &str, bytes: u64) -> String {
     format!(
         "{BEGIN}\nFrom an empty target folder with packages downloaded, in the development profile, dependencies included.\n\
          Processor seconds of all cores together, which depend less on the load of a machine than elapsed time does.\n\
-         `cargo xtask bench --build` measures them again.\n\n{rows}\n{END}"
+         `cargo xtask bench --build` measures them again.\n\n{rows}\n\
+         `pg` as `cargo install` leaves it has {bytes} bytes, of {LARGEST} that it may have.\n\n{END}"
     )
 }
 
@@ -125,10 +149,10 @@ mod tests {
     #[test]
     fn the_section_takes_the_place_of_the_last_one_and_survives_the_rest_of_the_page() {
         let page = "# Performance\n\n| a |\n\n## How to measure again\n\nrun it\n";
-        let once = with(page, &section("| pg | 1 | 2 |\n"));
+        let once = with(page, &section("| pg | 1 | 2 |\n", 14));
         assert!(once.starts_with("# Performance\n\n| a |\n\n## Build times\n"), "{once}");
         assert!(once.ends_with("\n## How to measure again\n\nrun it\n"), "{once}");
-        let twice = with(&once, &section("| pg | 3 | 4 |\n"));
+        let twice = with(&once, &section("| pg | 3 | 4 |\n", 15));
         assert!(twice.contains("| pg | 3 | 4 |") && !twice.contains("| 1 |"), "{twice}");
         assert_eq!(with(page, kept(&twice)), twice);
     }
