@@ -120,6 +120,36 @@ async fn shutting_down_hands_leases_over_before_the_next_request() {
     assert_eq!((world.ledger("handed-1").await.len(), world.ledger("handed-2").await.len()), (1, 0));
 }
 
+/// The leases of a batch begin at the same moment, so none of it may wait for the others' requests.
+#[tokio::test]
+async fn a_slow_payment_of_a_batch_delays_no_other() {
+    let (world, wire, key) = World::with_card().await;
+    let one = world.worker("one", &wire).await;
+    // An account's first request goes alone.
+    assert_eq!(one.charge(by_key(&key, "alone")).await.unwrap().name(), "approved");
+    *wire.fault.lock().unwrap() = Some(Fault::Held);
+    for reference in ["batch-1", "batch-2"] {
+        one.submit(by_key(&key, reference)).await.unwrap();
+    }
+    let second = async {
+        wire.hanging.notified().await;
+        let mut ended = 0;
+        // Each question takes its turn behind the statements of the payments.
+        for _ in 0..1_000 {
+            let rows = world.store.list(IntentFilter::default()).await.unwrap();
+            ended = rows.iter().filter(|row| row.outcome.is_some()).count();
+            if ended > 1 {
+                break;
+            }
+        }
+        wire.released.notify_one();
+        ended
+    };
+    let (worked, ended) = tokio::join!(one.work_once(), second);
+    assert_eq!((worked.unwrap(), ended), (2, 2), "the first payment and one of the batch");
+    assert_eq!((world.ledger("batch-1").await.len(), world.ledger("batch-2").await.len()), (1, 1));
+}
+
 #[tokio::test]
 async fn calls_at_the_same_time_on_many_workers_make_one_payment() {
     let (world, wire, key) = World::with_card().await;

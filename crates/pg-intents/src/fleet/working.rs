@@ -56,13 +56,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             };
             // After a full batch, or a change, there may be more.
             let more = free > 0 && (claimed.len() == free || has_changed);
-            for (intent, busy) in claimed {
-                let fleet = self.clone();
-                working.spawn(async move {
-                    fleet.go_on(intent).await;
-                    drop(busy);
-                });
-            }
+            self.spawn_each(claimed, &mut working);
             if more {
                 continue;
             }
@@ -78,18 +72,28 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.0.limits.close().await;
     }
 
-    /// Claims at most one batch of due intents, and works on them one after the other. Returns their number.
+    /// Claims at most one batch of due intents, and works on them at the same time, since the leases of all of them have begun. Returns
+    /// their number.
     ///
     /// # Errors
     /// If the store does not answer.
     pub async fn work_once(&self) -> Result<usize, StoreError> {
         let claimed = self.claim(self.0.plan.at_once).await?;
         let count = claimed.len();
-        for (intent, busy) in claimed {
-            self.go_on(intent).await;
-            drop(busy);
-        }
+        let mut working = JoinSet::new();
+        self.spawn_each(claimed, &mut working);
+        while working.join_next().await.is_some() {}
         Ok(count)
+    }
+
+    fn spawn_each(&self, claimed: Vec<(IntentRow, Busy<S, T>)>, working: &mut JoinSet<()>) {
+        for (intent, busy) in claimed {
+            let fleet = self.clone();
+            working.spawn(async move {
+                fleet.go_on(intent).await;
+                drop(busy);
+            });
+        }
     }
 
     async fn claim(&self, most: u32) -> Result<Vec<(IntentRow, Busy<S, T>)>, StoreError> {
