@@ -110,6 +110,21 @@ async fn an_outcome_that_could_not_be_stored_is_stored_when_the_database_respond
     assert_eq!(other.outcome("refund paid-1").await.unwrap().unwrap().name(), "approved");
 }
 
+/// Its begin fails, meanwhile another process begins a payment with another card under the reference, and dies.
+#[tokio::test]
+async fn a_call_that_claims_a_payment_with_another_card_sends_nothing() {
+    let (world, wire, key) = World::with_card().await;
+    let (store, failed) = failing_once(&world, "begin");
+    let fleet = world.worker_over("one", &store, &wire).await;
+    let dead = world.worker("dead", &wire).await;
+    dead.submit(by_key(&key, "order-3")).await.unwrap();
+    let told = fleet.charge(by_key(&"another".into(), "order-3")).await;
+    assert!(failed.load(Ordering::SeqCst));
+    assert!(matches!(told, Err(FleetError::OtherPayment { .. })), "{told:?}");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 0);
+    assert_eq!(dead.work_once().await.unwrap(), 1, "the other payment is not held back");
+}
+
 #[tokio::test]
 async fn a_page_that_could_not_be_stored_is_stored_when_the_database_responds() {
     let world = World::new();

@@ -155,6 +155,7 @@ async fn events_that_were_processed_do_not_make_an_intent_due_again() {
 async fn an_unknown_intent_that_kills_its_workers_is_parked_and_a_genuine_event_still_resolves_it() {
     let (world, _, fleet) = World::of_one().await;
     let trans_key = unknown_checkout(&world, &fleet, "poison-1").await;
+    let told = fleet.outcome("poison-1").await.unwrap();
     let kinds = [IntentKind { name: "checkout".to_owned(), version: 1 }];
     let dies = async || {
         let claimed = world.store.claim(fleet.account(), "dies#1", 1, Duration::ZERO, &kinds).await;
@@ -163,6 +164,7 @@ async fn an_unknown_intent_that_kills_its_workers_is_parked_and_a_genuine_event_
     let parks = async || {
         assert_eq!(fleet.work_once().await.unwrap(), 1);
         assert_eq!(row(&fleet, "poison-1").await.status, IntentStatus::Parked);
+        assert_eq!(fleet.outcome("poison-1").await.unwrap(), told, "what was told stays");
         world.sandbox.advance(Duration::from_secs(MINUTE));
         assert_eq!(fleet.work_once().await.unwrap(), 0, "no worker touches it");
     };

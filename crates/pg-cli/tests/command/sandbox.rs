@@ -5,6 +5,7 @@ use std::{
     process::Command,
 };
 
+use pg_support::installed;
 use serde_json::Value;
 
 use crate::command::pg::{Ended, Pg, Started, pg, words};
@@ -123,7 +124,7 @@ fn the_card_form_shows_its_redirect_decrypted() {
 
 #[test]
 fn curl_alone_can_pay() {
-    if Command::new("curl").arg("--version").output().is_err() {
+    if !installed(&["curl"], "paying with curl alone") {
         return;
     }
     let sandbox = Running::start(&[]);

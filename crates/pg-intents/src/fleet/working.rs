@@ -82,7 +82,13 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         let count = claimed.len();
         let mut working = JoinSet::new();
         self.spawn_each(claimed, &mut working);
-        while working.join_next().await.is_some() {}
+        while let Some(ended) = working.join_next().await {
+            if let Err(error) = ended
+                && error.is_panic()
+            {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        }
         Ok(count)
     }
 

@@ -496,3 +496,10 @@ fn resuming_an_unsent_charge_does_not_send_it() {
     let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(Event::Failed(Failure::HeldBack));
     assert_eq!(drive.crash(Some(request())).ends(), ChargeOutcome::NotSent);
 }
+
+/// Another machine has stored its state under this payment, and may have paid.
+#[test]
+fn a_superseded_charge_that_is_resumed_does_not_say_that_nothing_was_charged() {
+    let drive = Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::Superseded));
+    drive.crash(None).sends("lookup");
+}

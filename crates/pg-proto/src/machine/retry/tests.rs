@@ -263,6 +263,22 @@ fn a_failed_operation_may_be_the_second_copy_of_one_that_was_executed() {
     assert!(matches!(repeat, RetryOutcome::Answered(Outcome::Declined(_))), "{repeat:?}");
 }
 
+#[test]
+fn a_failed_operation_of_version_3_may_be_the_second_copy_too() {
+    fn is_unknown<M: ApiRequest<Output: Clone + fmt::Debug>>(request: M, kind: &str) -> bool {
+        let account = account().with_dialect(crate::spoken::sandbox());
+        let mut retry = Retry::new(account, request, RetryBounds::default()).unwrap();
+        begin(&mut retry, NOW);
+        let status = "<transactionStatusCode>901</transactionStatusCode>";
+        let body = format!("<serviceResponse><transactionType>{kind}</transactionType>{status}</serviceResponse>");
+        matches!(done(retry.step(answer(200, &body), NOW, 0)), RetryOutcome::Unknown { .. })
+    }
+    let key = "0123456789abcdef0123456789abcdef";
+    assert!(is_unknown(CapturePreauth::new(key), "Capture"));
+    assert!(is_unknown(pg_model::CancelPreauth::new(key), "CancelPreAuth"));
+    assert!(is_unknown(pg_model::Refund::new(key), "Refund"));
+}
+
 // spec: 3 §7, A112: The numbers of version 3 say nothing in version 5, unless the dialect says so.
 #[test]
 fn a_refusal_of_version_5_holds_for_every_copy_only_with_a_code_of_its_own_document() {

@@ -110,3 +110,13 @@ fn closing_the_challenge_during_a_wait_abandons_it() {
     run.refuse("121").input(ThreeDSecureInput::Closed).wait().say(&status("920", "N"));
     assert_eq!(*run.ended(), ThreeDSecureOutcome::Abandoned);
 }
+
+/// Its own record has no payment, so only a lookup can tell.
+#[test]
+fn an_authentication_that_was_used_before_is_looked_up_after_a_crash_too() {
+    let mut run = Run::at(Phase::Checking, plan());
+    assert_eq!(run.refuse("962").wait().method(), "lookup");
+    run.fail(Failure::HeldBack);
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { .. }));
+    assert_eq!(run.crash().method(), "lookup");
+}
