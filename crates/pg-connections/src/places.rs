@@ -29,7 +29,7 @@ struct State {
     connections: HashMap<u64, Connection>,
     /// Connections accepted so far.
     accepted: u64,
-    /// By how much the maximum number of connections was lowered, because the process had no more file descriptors.
+    /// By how much the maximum number of connections is lowered, because the process has no more file descriptors.
     fewer: usize,
     /// Bytes of replies that peers have not read.
     replies: usize,
@@ -71,7 +71,7 @@ struct Rank {
 /// request. Without this grace, a flood of connections would close every new one before its first byte arrives.
 const GRACE: u64 = 256;
 
-/// File descriptors that are reserved for other uses.
+/// File descriptors that are reserved for other uses, and the number of connections that a shortage of files never closes.
 const SPARE: usize = 16;
 
 /// The result of admitting a new connection.
@@ -134,16 +134,22 @@ impl ConnectionSlots {
         Admission::Admitted(ConnectionSlot { id, close, places: self.clone() })
     }
 
-    /// Lowers the maximum number of connections, and closes idle ones.
+    /// Lowers the maximum number of connections until [`ConnectionSlots::recover`], and closes idle ones. The last few
+    /// connections remain: to close them would free next to nothing.
     pub(crate) fn shrink(&self) {
         let mut state = self.0.lock();
-        let most = state.connections.len().saturating_sub(SPARE).max(1);
+        let most = state.connections.len().saturating_sub(SPARE).max(SPARE);
         state.fewer = self.0.limits.connections.saturating_sub(most);
         while state.connections.len() > most
             && let Some(id) = state.victim(&state.idle)
         {
             state.close(id);
         }
+    }
+
+    /// Restores the configured maximum number of connections.
+    pub(crate) fn recover(&self) {
+        self.0.lock().fewer = 0;
     }
 
     /// Returns once a slot may have been freed since the last [`ConnectionSlots::admit`].

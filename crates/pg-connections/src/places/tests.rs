@@ -201,6 +201,26 @@ fn fewer_are_admitted_when_the_process_has_no_more_files() {
 }
 
 #[test]
+fn a_shortage_of_files_spares_the_last_connections() {
+    let places = places(100, 100);
+    let served = [1, 2, 3].map(|from| admitted(&places, from));
+    places.shrink();
+    let _new: Vec<ConnectionSlot> = (0..10).map(|_| admitted(&places, 4)).collect();
+    assert_eq!(served.each_ref().map(is_closed), [false; 3]);
+}
+
+#[test]
+fn the_limit_is_the_configured_one_again_after_a_shortage_of_files() {
+    let places = places(100, 100);
+    let some = |number| (0..number).map(|_| admitted(&places, 1)).collect::<Vec<_>>();
+    let _before = some(40);
+    places.shrink();
+    places.recover();
+    let _all = some(76);
+    assert_eq!(places.0.lock().connections.len(), 100);
+}
+
+#[test]
 fn a_network_counts_as_one_address() {
     let places = places(9, 2);
     let from = |address: &str| match places.admit(address.parse().unwrap()) {
