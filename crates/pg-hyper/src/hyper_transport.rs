@@ -36,7 +36,8 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// hyper returns the request unwritten. A body that was taken cannot be taken again. It does not follow redirects.
 ///
 /// It refuses requests to addresses that are neither https nor on this machine, and without the feature `tls` also
-/// requests to https addresses.
+/// requests to https addresses. It checks a host by its name, and a connection without TLS by the address that the name
+/// has, before it writes to it: `localhost` may have the address of another machine.
 #[derive(Clone)]
 pub struct HyperTransport {
     connector: Connector,
@@ -130,7 +131,10 @@ impl HyperTransport {
             Ok(stream) => {
                 Connection::over(stream, deadline).await.map_err(|error| TransportErrorKind::Connection(error.into()))
             }
-            Err(source) => Err(TransportErrorKind::Connect { authority, source }),
+            Err(source) => Err(source.downcast().map_or_else(
+                |source| TransportErrorKind::Connect { authority, source },
+                |address| TransportErrorKind::Insecure(*address),
+            )),
         }
     }
 }
