@@ -71,7 +71,9 @@ impl HyperTransport {
         }
     }
 
-    /// Sets the time limit for connecting, sending and receiving together.
+    /// Sets the time limit for connecting, sending and receiving together. If a name server does not answer, a thread may
+    /// go on asking for the address of the host after that, and a runtime that is dropped waits for it: end your program
+    /// with `Runtime::shutdown_background` or `std::process::exit` if it must not wait.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
