@@ -7,11 +7,12 @@ use http::{HeaderValue, Request, Response, Uri, header::HOST};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    InsecureAddress, Transport, TransportError, TransportErrorKind, alarm,
+    InsecureAddress, Transport, TransportError, TransportErrorKind,
+    alarm::{self, now},
     connection::{Connection, NoReply},
     connector::Connector,
     held_body::{HeldBody, Hold},
-    pool::{Pool, now},
+    pool::Pool,
 };
 
 /// Time limit for connecting, sending and receiving together.
