@@ -80,10 +80,45 @@ fn without_postgres() -> Failure {
     Failure::misuse(format!("this pg was built without PostgreSQL; build it with `{how}`"))
 }
 
-/// Returns a runtime for one command, with network and timers.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
+/// Runs a command in a runtime with network and timers. It ends with its future: a thread that still asks for the address
+/// of a host, reads standard input or waits for a database does not delay it.
+fn block_on<T>(command: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(Exit::NotReachable, format!("cannot start the event loop: {error}")))
+        .map_err(|error| Failure::new(Exit::NotReachable, format!("cannot start the event loop: {error}")))?;
+    let ended = runtime.block_on(command);
+    runtime.shutdown_background();
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering::SeqCst},
+            mpsc,
+        },
+        time::Duration,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_command_does_not_wait_for_threads_that_it_no_longer_needs() {
+        let (answer, answered) = mpsc::channel::<()>();
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&has_ended);
+        let ended = block_on(async {
+            // Like a name server that does not answer.
+            tokio::task::spawn_blocking(move || {
+                let _ = answered.recv_timeout(Duration::from_secs(10));
+                ends.store(true, SeqCst);
+            });
+            Ok(7)
+        });
+        assert!(matches!(ended, Ok(7)) && !has_ended.load(SeqCst));
+        drop(answer);
+    }
 }

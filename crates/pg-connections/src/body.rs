@@ -71,6 +71,7 @@ pub async fn read_body<B: Body>(
             }
         } else if length <= drained {
             (read, held) = (Parts::default(), None);
+            place.released();
         } else {
             break;
         }
@@ -218,5 +219,19 @@ mod tests {
         let read = poll(pin!(read_body(&second, body, 50, 100)));
         assert!(matches!(read, Poll::Ready(Err(BodyError::TooLarge))));
         assert_eq!(reads.get(), 7);
+    }
+
+    /// To close its connection would free nothing.
+    #[test]
+    fn a_body_that_was_dropped_holds_nothing() {
+        let slots = slots();
+        let (first, second, third, reads) = (admitted(&slots), admitted(&slots), admitted(&slots), Cell::new(0));
+        let body = Sent { left: 60, is_declared: false, reads: &reads };
+        let read = poll(pin!(read_body(&first, body, 50, 100)));
+        assert!(matches!(read, Poll::Ready(Err(BodyError::TooLarge))));
+        let _all = poll(pin!(second.hold(100)));
+        second.working();
+        assert!(poll(pin!(third.hold(1))).is_pending());
+        assert!(poll(pin!(first.closed())).is_pending());
     }
 }

@@ -250,6 +250,19 @@ mod tests {
         });
     }
 
+    /// A listener for IPv6 and IPv4 has such addresses.
+    #[test]
+    fn a_mapped_address_counts_as_its_own_ipv4_address() {
+        runtime().block_on(async {
+            let queue = HandshakeQueue::new(1);
+            for last in [1, 2, 3] {
+                let address = Ipv4Addr::new(192, 0, 2, last).to_ipv6_mapped();
+                let _ = queue.run(address.into(), std::future::ready(Err::<(), ()>(()))).await;
+            }
+            assert_eq!(queue.lock().len(), 3);
+        });
+    }
+
     #[test]
     fn peers_that_resume_a_session_come_before_all_others() {
         runtime().block_on(async {

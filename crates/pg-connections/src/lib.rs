@@ -10,7 +10,8 @@
 //! A connection is *idle* while the server waits for its peer: for a first byte, the rest of a head or a body, the next request, or
 //! until the peer reads. It is *working* from [`ConnectionSlot::working`] to [`ConnectionSlot::idle`]. Among idle connections, the
 //! oldest that has not completed a request is closed first, unless it was accepted just now; otherwise the one that has been idle
-//! for longest. A peer that sends single bytes stays idle.
+//! for longest. A peer that sends single bytes stays idle. The connection of a request that is marked as
+//! [known](ConnectionSlot::known) is closed only if all idle connections have such requests.
 //!
 //! [`RequestQueue`] and [`HandshakeQueue`] order what costs the server processor time: requests, and the handshakes of TLS.
 //!

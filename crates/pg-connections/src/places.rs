@@ -29,7 +29,7 @@ struct State {
     connections: HashMap<u64, Connection>,
     /// Connections accepted so far.
     accepted: u64,
-    /// By how much the maximum number of connections was lowered, because the process had no more file descriptors.
+    /// By how much the maximum number of connections is lowered, because the process has no more file descriptors.
     fewer: usize,
     /// Bytes of replies that peers have not read.
     replies: usize,
@@ -41,7 +41,7 @@ struct Connection {
     address: IpAddr,
     rank: Rank,
     idle: bool,
-    /// Bytes of its body that the connection holds or waits for, without the uncounted first bytes.
+    /// Bytes of its body that the connection holds, without the uncounted first bytes.
     held: u32,
     /// Remaining bytes of its body that do not count.
     free: u32,
@@ -56,9 +56,11 @@ struct Address {
     idle: BTreeSet<Rank>,
 }
 
-/// Orders idle connections: those that have not completed a request first, then the longest idle first.
+/// Orders idle connections: unknown peers first, then those that have not completed a request, then the longest idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
+    /// Whether its request is [known](ConnectionSlot::known).
+    known: bool,
     /// Whether the connection has completed a request.
     spoken: bool,
     /// The event at which the connection became idle.
@@ -71,7 +73,7 @@ struct Rank {
 /// request. Without this grace, a flood of connections would close every new one before its first byte arrives.
 const GRACE: u64 = 256;
 
-/// File descriptors that are reserved for other uses.
+/// File descriptors that are reserved for other uses, and the number of connections that a shortage of files never closes.
 const SPARE: usize = 16;
 
 /// The result of admitting a new connection.
@@ -115,6 +117,7 @@ impl ConnectionSlots {
     pub(crate) fn admit(&self, address: IpAddr) -> Admission {
         let mut state = self.0.lock();
         let limits = &self.0.limits;
+        let address = address.to_canonical();
         let most = if address.is_loopback() { limits.per_loopback_address } else { limits.per_address };
         let address = network_of(address);
         let used = state.addresses.get(&address);
@@ -134,10 +137,11 @@ impl ConnectionSlots {
         Admission::Admitted(ConnectionSlot { id, close, places: self.clone() })
     }
 
-    /// Lowers the maximum number of connections, and closes idle ones.
+    /// Lowers the maximum number of connections until [`ConnectionSlots::recover`], and closes idle ones. The last few
+    /// connections remain: to close them would free next to nothing.
     pub(crate) fn shrink(&self) {
         let mut state = self.0.lock();
-        let most = state.connections.len().saturating_sub(SPARE).max(1);
+        let most = state.connections.len().saturating_sub(SPARE).max(SPARE);
         state.fewer = self.0.limits.connections.saturating_sub(most);
         while state.connections.len() > most
             && let Some(id) = state.victim(&state.idle)
@@ -146,15 +150,21 @@ impl ConnectionSlots {
         }
     }
 
+    /// Restores the configured maximum number of connections.
+    pub(crate) fn recover(&self) {
+        self.0.lock().fewer = 0;
+    }
+
     /// Returns once a slot may have been freed since the last [`ConnectionSlots::admit`].
     pub(crate) async fn freed(&self) {
         self.0.freed.notified().await;
     }
 }
 
-/// Returns the unit that counts as one address: an IPv4 address, or the network of an IPv6 address.
+/// Returns the unit that counts as one address: an IPv4 address, mapped into IPv6 or not, or the network of an IPv6
+/// address.
 pub(crate) fn network_of(address: IpAddr) -> IpAddr {
-    match address {
+    match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         other => other,
     }
@@ -182,7 +192,7 @@ impl State {
     fn add(&mut self, address: IpAddr, free: u32) -> (u64, Arc<Notify>) {
         self.accepted += 1;
         let (id, since) = (self.accepted, self.event());
-        let rank = Rank { spoken: false, since, id };
+        let rank = Rank { known: false, spoken: false, since, id };
         let close = Arc::new(Notify::new());
         let connection = Connection { address, rank, idle: true, held: 0, free, replies: 0, close: Arc::clone(&close) };
         self.connections.insert(id, connection);
@@ -193,13 +203,16 @@ impl State {
         (id, close)
     }
 
-    /// Returns which of these to close next: the oldest silent one, unless it is new; otherwise the longest idle.
+    /// Returns which of these to close next, a known one only if all are known: the oldest silent one, unless it is new;
+    /// otherwise the longest idle.
     fn victim(&self, idle: &BTreeSet<Rank>) -> Option<u64> {
+        let known = idle.first()?.known;
         let silent = idle.first().filter(|rank| !rank.spoken);
         if let Some(silent) = silent.filter(|rank| self.accepted - rank.id >= GRACE) {
             return Some(silent.id);
         }
-        let spoken = idle.range(Rank { spoken: true, since: 0, id: 0 }..).next();
+        let spoken = idle.range(Rank { known, spoken: true, since: 0, id: 0 }..).next();
+        let spoken = spoken.filter(|rank| rank.known == known);
         silent.into_iter().chain(spoken).min_by_key(|rank| rank.since).map(|rank| rank.id)
     }
 
@@ -232,13 +245,23 @@ impl State {
         connection.idle = idle;
         let of_address = self.addresses.entry(connection.address).or_default();
         if idle {
-            connection.rank = Rank { spoken: true, since, id };
+            connection.rank = Rank { known: false, spoken: true, since, id };
             self.idle.insert(connection.rank);
             of_address.idle.insert(connection.rank);
         } else {
             self.idle.remove(&connection.rank);
             of_address.idle.remove(&connection.rank);
         }
+    }
+
+    fn set_known(&mut self, id: u64) {
+        let Some(connection) = self.connections.get_mut(&id).filter(|connection| connection.idle) else { return };
+        let of_address = self.addresses.entry(connection.address).or_default();
+        for idle in [&mut self.idle, &mut of_address.idle] {
+            idle.remove(&connection.rank);
+            idle.insert(Rank { known: true, ..connection.rank });
+        }
+        connection.rank.known = true;
     }
 
     /// Closes connections other than `but` whose peers do not read their replies, the longest idle first, until at most
@@ -327,6 +350,13 @@ impl ConnectionSlot {
         self.close.notified().await;
     }
 
+    /// Marks the request that arrives as one of a known peer, for example by a token in its head: until it is answered,
+    /// its connection is closed only if no other idle connection can be closed. Limit how many requests of one peer are
+    /// marked: a peer whose requests take all slots leaves new peers one slot, which the next one takes.
+    pub fn known(&self) {
+        self.places.0.lock().set_known(self.id);
+    }
+
     /// Marks the request as complete and being answered: the connection is not closed until [`ConnectionSlot::idle`].
     pub fn working(&self) {
         self.places.0.lock().set_idle(self.id, false);
@@ -356,16 +386,29 @@ impl ConnectionSlot {
             let free = wanted.min(connection.free);
             connection.free -= free;
             wanted -= free;
-            connection.held = connection.held.saturating_add(wanted);
         }
         if wanted > shared.limits.body_bytes {
             return None;
         }
-        if let Ok(permit) = Arc::clone(&shared.body_bytes).try_acquire_many_owned(wanted) {
-            return Some(BodyPermit(permit));
+        let permit = match Arc::clone(&shared.body_bytes).try_acquire_many_owned(wanted) {
+            Ok(permit) => permit,
+            Err(_) => {
+                shared.lock().close_holders(self.id, wanted);
+                Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok()?
+            }
+        };
+        // Not before: to close a connection that only waits for bytes would free none.
+        if let Some(connection) = shared.lock().connections.get_mut(&self.id) {
+            connection.held = connection.held.saturating_add(wanted);
         }
-        shared.lock().close_holders(self.id, wanted);
-        Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok().map(BodyPermit)
+        Some(BodyPermit(permit))
+    }
+
+    /// Marks the reserved bytes of its body as given back.
+    pub(crate) fn released(&self) {
+        if let Some(connection) = self.places.0.lock().connections.get_mut(&self.id) {
+            connection.held = 0;
+        }
     }
 }
 

@@ -22,6 +22,14 @@ pub(crate) fn after(start: Instant, time: Duration) -> Instant {
     start.checked_add(time).unwrap_or_else(|| start + NEVER)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the transport is where time comes in: idle connections expire, and requests have a deadline"
+)]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
 /// A timer that the requests of a connection share.
 pub(crate) struct Alarm {
     timer: Pin<Box<Sleep>>,
@@ -39,6 +47,11 @@ impl Alarm {
         if self.timer.deadline() > deadline {
             self.timer.as_mut().reset(deadline);
         }
+    }
+
+    /// Whether the deadline has passed. Reads the clock, which moves on although the task does not wait.
+    pub(crate) fn has_passed(&self) -> bool {
+        now() >= self.deadline
     }
 
     /// Ready once the deadline has passed. A peer that sends without pause uses the task's budget up, without which a timer
@@ -59,7 +72,6 @@ mod tests {
     use std::future::poll_fn;
 
     use super::*;
-    use crate::pool::now;
 
     #[tokio::test(start_paused = true)]
     async fn the_alarm_rings_at_the_deadline_that_was_set_last() {

@@ -4,6 +4,7 @@
 //! request, and a dropped call closes its connection.
 
 use std::{
+    error::Error,
     future::poll_fn,
     io,
     mem::MaybeUninit,
@@ -14,10 +15,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use http_body_util::BodyExt;
-use hyper::{
-    body::{Body, Incoming},
-    client::conn::http1,
-};
+use hyper::{body::Body, client::conn::http1};
 use socket2::{SockRef, Socket};
 use tokio::time::Instant;
 
@@ -43,6 +41,10 @@ pub(crate) struct Connection {
     alarm: Alarm,
     turns: Turns,
 }
+
+/// Number of parts of a body in a row before the deadline is checked and other tasks have their turn. All parts that were
+/// received are ready at once, and they may be bytes. Most bodies have one or two parts.
+const IN_A_ROW: usize = 64;
 
 /// Why a request got no reply.
 pub(crate) enum NoReply {
@@ -121,17 +123,28 @@ impl Connection {
     }
 
     /// Reads the complete body of a reply, up to the limit. Most bodies arrive in one piece, which is not copied.
-    async fn collect(&mut self, mut body: Incoming, limit: usize) -> Result<Bytes, NoReply> {
+    async fn collect<B>(&mut self, mut body: B, limit: usize) -> Result<Bytes, NoReply>
+    where
+        B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
+    {
         let too_large = || NoReply::Broken(TransportErrorKind::ReplyTooLarge(limit));
         if body.size_hint().lower() > limit as u64 {
             return Err(too_large());
         }
         let mut first = Bytes::new();
         let mut whole = BytesMut::new();
+        let mut frames = 0_usize;
         while !body.is_end_stream()
             && let Some(frame) = self.driving(body.frame()).await?
         {
             let frame = frame.map_err(|error| NoReply::Broken(TransportErrorKind::Connection(error.into())))?;
+            frames += 1;
+            if frames.is_multiple_of(IN_A_ROW) {
+                if self.alarm.has_passed() {
+                    return Err(NoReply::TimeUp);
+                }
+                let_others_run().await;
+            }
             let Ok(piece) = frame.into_data() else { continue };
             if first.len() + whole.len() + piece.len() > limit {
                 return Err(too_large());
@@ -168,6 +181,19 @@ impl Connection {
     }
 }
 
+/// Ends the turn of the task. tokio's own function would wait for another runtime in a blocking client.
+async fn let_others_run() {
+    let mut has_run = false;
+    poll_fn(|task| {
+        if std::mem::replace(&mut has_run, true) {
+            return Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
 fn drive(driver: &mut Pin<Box<http1::Connection<Stream, HeldBody>>>, open: &mut bool, context: &mut Context<'_>) {
     *open = *open && driver.as_mut().poll(context).is_pending();
 }
@@ -175,5 +201,49 @@ fn drive(driver: &mut Pin<Box<http1::Connection<Stream, HeldBody>>>, open: &mut 
 impl From<TimeUp> for NoReply {
     fn from(_: TimeUp) -> Self {
         Self::TimeUp
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, time::Duration};
+
+    use hyper::body::Frame;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::{alarm::now, connector::Connector};
+
+    /// A body whose next byte is always there, and takes a millisecond.
+    struct Endless(usize);
+
+    impl Body for Endless {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            task: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            self.0 += 1;
+            // The clock advances although the future is not ready.
+            let _ = pin!(tokio::time::advance(Duration::from_millis(1))).poll(task);
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"a")))))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_is_always_ready_ends_at_the_deadline_and_lets_other_tasks_run() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let stream = Connector::new().open(uri).await.unwrap();
+        let deadline = now() + Duration::from_millis(1000);
+        let mut connection = Connection::over(stream, deadline).await.unwrap();
+        let other = tokio::spawn(async {});
+        let mut body = Endless(0);
+        let collected = connection.collect(&mut body, 100_000).await;
+        assert!(matches!(collected, Err(NoReply::TimeUp)));
+        assert!((1000..1100).contains(&body.0), "{}", body.0);
+        assert!(other.is_finished());
     }
 }

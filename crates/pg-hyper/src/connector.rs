@@ -11,6 +11,7 @@ use http::Uri;
 use hyper_util::client::legacy::connect::{HttpConnector, dns::GaiResolver};
 use tower_service::Service;
 
+use crate::InsecureAddress;
 #[cfg(feature = "tls")]
 use crate::records::{Records, Unfinished};
 
@@ -60,6 +61,7 @@ impl Connector {
         Self(Arc::new(tcp(GaiResolver::new())))
     }
 
+    /// Opens a stream: with TLS, or to this machine.
     pub(crate) async fn open(&self, uri: Uri) -> Result<Stream, Failure> {
         #[cfg(not(feature = "tls"))]
         if uri.scheme() == Some(&http::uri::Scheme::HTTPS) {
@@ -67,7 +69,9 @@ impl Connector {
         }
         let mut connector = Inner::clone(&self.0);
         // Without the feature, the error has another type.
-        let stream = connector.call(uri).await?;
+        let stream = connector.call(uri.clone()).await?;
+        // Without TLS, nothing has been written yet.
+        InsecureAddress::check_peer(&uri, tcp_of(&stream).peer_addr()?.ip())?;
         Ok(stream)
     }
 }
@@ -129,7 +133,7 @@ mod tests {
     use std::{
         convert::Infallible,
         future::{Ready, ready},
-        net::{Ipv4Addr, SocketAddr},
+        net::{IpAddr, Ipv4Addr, SocketAddr},
         task::{Context, Poll},
     };
 
@@ -185,5 +189,44 @@ mod tests {
         let connected = tokio::time::timeout(Duration::from_secs(60), connecting).await;
         let stream = connected.expect("within the deadline of a request").expect("a connection");
         assert_eq!(stream.inner().peer_addr().unwrap(), open);
+    }
+
+    /// Returns an address of this machine that other machines can reach; `None` without a network. Sends nothing.
+    fn outside_address() -> Option<IpAddr> {
+        let socket = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+        Some(socket.local_addr().ok()?.ip()).filter(|address| !address.is_loopback())
+    }
+
+    /// The name `localhost` may have any address.
+    #[tokio::test]
+    async fn a_stream_without_tls_leads_to_this_machine() {
+        let name = Uri::from_static("http://localhost:8480/v3");
+        for (peer, is_allowed) in [
+            ("127.0.0.1", true),
+            ("127.8.0.1", true),
+            ("::1", true),
+            ("::ffff:127.0.0.1", true),
+            ("192.0.2.2", false),
+            ("::ffff:192.0.2.2", false),
+            ("2001:db8::1", false),
+            ("0.0.0.0", false),
+        ] {
+            let peer: IpAddr = peer.parse().unwrap();
+            assert_eq!(InsecureAddress::check_peer(&name, peer).is_ok(), is_allowed, "{peer}");
+            assert!(InsecureAddress::check_peer(&Uri::from_static("https://gateway.example/"), peer).is_ok());
+        }
+        for host in [Some(Ipv4Addr::LOCALHOST.into()), outside_address()].into_iter().flatten() {
+            let listener = tokio::net::TcpListener::bind((host, 0)).await.unwrap();
+            let uri: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+            let opened = Connector::new().open(uri.clone()).await;
+            assert_eq!(opened.is_ok(), host.is_loopback());
+            if let Err(error) = opened {
+                let text = format!(
+                    "http://{host}, which has the address {host} here, is neither https nor on this machine: card data must not be sent to it"
+                );
+                assert_eq!(error.downcast::<InsecureAddress>().unwrap().to_string(), text);
+            }
+        }
     }
 }

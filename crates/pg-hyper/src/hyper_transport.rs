@@ -7,11 +7,12 @@ use http::{HeaderValue, Request, Response, Uri, header::HOST};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    InsecureAddress, Transport, TransportError, TransportErrorKind, alarm,
+    InsecureAddress, Transport, TransportError, TransportErrorKind,
+    alarm::{self, now},
     connection::{Connection, NoReply},
     connector::Connector,
     held_body::{HeldBody, Hold},
-    pool::{Pool, now},
+    pool::Pool,
 };
 
 /// Time limit for connecting, sending and receiving together.
@@ -36,7 +37,8 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// hyper returns the request unwritten. A body that was taken cannot be taken again. It does not follow redirects.
 ///
 /// It refuses requests to addresses that are neither https nor on this machine, and without the feature `tls` also
-/// requests to https addresses.
+/// requests to https addresses. It checks a host by its name, and a connection without TLS by the address that the name
+/// has, before it writes to it: `localhost` may have the address of another machine.
 #[derive(Clone)]
 pub struct HyperTransport {
     connector: Connector,
@@ -70,7 +72,9 @@ impl HyperTransport {
         }
     }
 
-    /// Sets the time limit for connecting, sending and receiving together.
+    /// Sets the time limit for connecting, sending and receiving together. If a name server does not answer, a thread may
+    /// go on asking for the address of the host after that, and a runtime that is dropped waits for it: end your program
+    /// with `Runtime::shutdown_background` or `std::process::exit` if it must not wait.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -130,7 +134,10 @@ impl HyperTransport {
             Ok(stream) => {
                 Connection::over(stream, deadline).await.map_err(|error| TransportErrorKind::Connection(error.into()))
             }
-            Err(source) => Err(TransportErrorKind::Connect { authority, source }),
+            Err(source) => Err(source.downcast().map_or_else(
+                |source| TransportErrorKind::Connect { authority, source },
+                |address| TransportErrorKind::Insecure(*address),
+            )),
         }
     }
 }

@@ -15,7 +15,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::connection::Connection;
+use crate::{alarm::now, connection::Connection};
 
 /// Idle connections by destination, the most recently used one on top. Each belongs to the runtime that opened it, which
 /// alone watches its socket and its timer.
@@ -121,12 +121,4 @@ async fn sweep(pool: Weak<Pool>, pause: Duration) {
             return;
         }
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the transport is where time comes in: idle connections expire, and requests have a deadline"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
 }

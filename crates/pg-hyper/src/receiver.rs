@@ -74,11 +74,12 @@ pub struct ReceiverLimits {
     pub body_bytes: usize,
     /// Time limit for a request and its answer. Default: 30 seconds.
     pub time: Duration,
-    /// Maximum number of connections, with one request each. At the limit, the connection that has been silent for
-    /// longest is closed in favour of a new one. For a [service](ReceiverService), the maximum number of requests: at
-    /// the limit, the request whose body has been incomplete for longest is answered with 503. Callbacks that wait for
-    /// their receipts share the connections fairly: a URL that holds more connections than it leaves free loses some
-    /// too. Default: 64.
+    /// Maximum number of connections, with one request each. At the limit, the connection that has been open for longest
+    /// without naming an open URL is closed in favour of a new one; a request to an open URL makes room only if all
+    /// connections have such requests. For a [service](ReceiverService), the maximum number of requests: at the limit,
+    /// the request whose body has been incomplete for longest is answered with 503. Requests that arrive and callbacks
+    /// that wait for their receipts share the connections fairly: a URL that holds more connections than it leaves free
+    /// loses some too. Default: 64.
     pub connections: usize,
     /// Maximum number of notifications of one URL that wait for [`next`](Receiver::next). At the limit, further
     /// notifications are answered with 503. All URLs share room for twice as many, and for the bytes of eight bodies of
@@ -104,8 +105,8 @@ impl ReceiverLimits {
         self
     }
 
-    /// Sets the maximum number of connections. At the limit, the connection that has been silent for longest is closed
-    /// in favour of a new one.
+    /// Sets the maximum number of connections. At the limit, the connection that has been open for longest without naming
+    /// an open URL is closed in favour of a new one.
     #[must_use]
     pub const fn connections(mut self, connections: usize) -> Self {
         self.connections = connections;

@@ -1,10 +1,10 @@
 //! Why no reply arrived: the request was certainly not sent, or may have been sent.
 
-use std::{convert::Infallible, error::Error, fmt, time::Duration};
+use std::{convert::Infallible, error::Error, fmt, net::IpAddr, time::Duration};
 #[cfg(feature = "tls")]
 use std::{io, time::UNIX_EPOCH};
 
-use http::Uri;
+use http::{Uri, uri::Scheme};
 use pg_model::mask;
 use pg_proto::{Account, is_private};
 #[cfg(feature = "tls")]
@@ -35,7 +35,7 @@ pub enum TransportError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// The address is neither https nor on this machine.
+    /// The address is neither https nor on this machine. `localhost` is checked again by the address that it has.
     Insecure(InsecureAddress),
     /// No connection: the name is unknown, no server listens there, or TLS could not be agreed on.
     Connect {
@@ -70,9 +70,22 @@ impl InsecureAddress {
         if is_private(uri) {
             return Ok(());
         }
-        // The path, and credentials before the host, are not shown.
-        Err(Self(format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default())))
+        Err(Self(shown(uri)))
     }
+
+    /// Checks the address to which a connection for a request was made: `localhost` may have the address of another
+    /// machine.
+    pub(crate) fn check_peer(uri: &Uri, peer: IpAddr) -> Result<(), Self> {
+        if uri.scheme() == Some(&Scheme::HTTPS) || peer.to_canonical().is_loopback() {
+            return Ok(());
+        }
+        Err(Self(format!("{}, which has the address {peer} here,", shown(uri))))
+    }
+}
+
+/// Returns scheme and host. The path, and credentials before the host, are not shown.
+fn shown(uri: &Uri) -> String {
+    format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.host().unwrap_or_default())
 }
 
 impl TransportError {

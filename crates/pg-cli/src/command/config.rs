@@ -225,7 +225,7 @@ fn valid(setting: Setting, value: &str) -> Result<(), String> {
 /// Address and credentials of an account of the running sandbox.
 fn of_sandbox(at: &SandboxFlags, account: &str) -> Result<Vec<(Setting, Option<String>)>, Failure> {
     let control = Control::new(at)?;
-    let accounts = super::runtime()?.block_on(control.get("merchants"))?;
+    let accounts = super::block_on(control.get("merchants"))?;
     let found = remote::account(&accounts, account)?;
     if found[Setting::ApiKey.member()].is_null() {
         let account = mask::text(account);

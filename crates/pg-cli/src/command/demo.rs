@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let merchants = settings.merchants.clone();
     let merchant = merchants.by_name("main").ok_or_else(|| Failure::misuse("the sandbox has no merchant main"))?;
     let config = Config::default().listen(arguments.listen).store(StoreChoice::File(store.clone())).settings(settings);
-    let ok = super::runtime()?.block_on(async {
+    let ok = super::block_on(async {
         let server = Server::start(config).await.map_err(|error| super::sandbox::failure(&error))?;
         let base = listen_address::from_here(&server.base_url(), server.address());
         let mut report = Report::new(json, "A tour of the service, from the card form to the hosted checkout", base);

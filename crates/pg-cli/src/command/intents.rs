@@ -14,7 +14,7 @@ use pg_intents::{
 };
 use serde::Serialize;
 
-use super::runtime;
+use super::block_on;
 use crate::{
     failure::{Exit, Failure},
     output, shell,
@@ -143,7 +143,7 @@ struct Shown<'a> {
 const PAUSE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
-    runtime()?.block_on(async {
+    block_on(async {
         if arguments.store.starts_with("postgres://") || arguments.store.starts_with("postgresql://") {
             return postgres(&arguments, json).await;
         }

@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         None => None,
     };
     crate::open_files::allow_many();
-    command::runtime()?.block_on(async {
+    command::block_on(async {
         let interrupted = Interrupted::listen()?;
         if arguments.bind.is_unspecified() && arguments.public_url.is_none() {
             output::warn(

@@ -177,7 +177,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     written.iter().filter_map(|(_, path)| *path).try_for_each(result_file::check)?;
     crate::open_files::allow_many();
     let colours = std::io::stderr().is_terminal();
-    let report = super::runtime()?.block_on(async {
+    let report = super::block_on(async {
         let interrupted = Interrupted::listen()?;
         let ran = pg_rehearse::run(
             plan,

@@ -270,8 +270,7 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
     let (store, records) = store::chosen(arguments)?;
     let config = Config::default().listen(arguments.listen).store(store).settings(settings);
     open_files::allow_many();
-    let runtime = super::runtime()?;
-    let served = runtime.block_on(async {
+    super::block_on(async {
         let mut interrupted = Interrupted::listen()?;
         let server = tokio::select! {
             started = Server::start(config) => started.map_err(|error| failure(&error))?,
@@ -299,10 +298,7 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
         server.shutdown().await.map_err(|error| unclosed(&error, &arguments.store))?;
         talk.tell("stopped", json!({}), None);
         Ok(Exit::Done)
-    });
-    // A thread may still wait for a database.
-    runtime.shutdown_background();
-    served
+    })
 }
 
 const INTERRUPTED_AT_THE_START: &str = "interrupted while the store was opened: no request was served; if --reseal was given, start it again with the same keys";

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     };
     let dialect = dialect::named(&arguments.dialect)?;
-    let ok = super::runtime()?.block_on(async {
+    let ok = super::block_on(async {
         if !arguments.standalone {
             return play(scenario, arguments, dialect, Control::new(&arguments.at)?, json).await;
         }

@@ -159,8 +159,7 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
     // Whether its addresses are safe to send credentials to.
     Client::new(account.clone()).map_err(|error| Failure::misuse(format!("{error}: use an https address")))?;
     let api_key = details.require(Setting::ApiKey)?;
-    let runtime = command::runtime()?;
-    let ended = runtime.block_on(async {
+    command::block_on(async {
         let mut interrupted = Interrupted::listen()?;
         let prepared = async {
             let file = arguments.file.clone();
@@ -184,10 +183,7 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
         let client = sharing.with(arguments.client(account.clone(), gate.clone()));
         let ready = arguments.ready(input, state, is_old)?;
         run::run(ready, client, plan, callbacks, (gate, sharing), interrupted, json).await
-    });
-    // A thread that still reads standard input must not delay the end.
-    runtime.shutdown_background();
-    ended
+    })
 }
 
 impl Arguments {

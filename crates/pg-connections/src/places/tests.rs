@@ -144,6 +144,23 @@ fn incomplete_bodies_make_room_for_new_ones() {
     drop(two);
 }
 
+/// Their bodies hold nothing, so to close their connections would free nothing.
+#[test]
+fn bodies_that_wait_for_room_keep_their_connections() {
+    let places = places(9, 9);
+    let [complete, second, third] = [1, 2, 3].map(|from| admitted(&places, from));
+    let held = now(complete.hold(100)).unwrap().unwrap();
+    complete.working();
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut waiting = [&second, &third].map(|place| Box::pin(place.hold(50)));
+    assert!(waiting.iter_mut().all(|hold| hold.as_mut().poll(&mut cx).is_pending()));
+    assert_eq!([&second, &third].map(is_closed), [false, false]);
+    drop(held);
+    for hold in &mut waiting {
+        assert!(matches!(hold.as_mut().poll(&mut cx), Poll::Ready(Some(_))));
+    }
+}
+
 #[test]
 fn a_complete_body_is_waited_for() {
     let places = places(9, 9);
@@ -201,6 +218,26 @@ fn fewer_are_admitted_when_the_process_has_no_more_files() {
 }
 
 #[test]
+fn a_shortage_of_files_spares_the_last_connections() {
+    let places = places(100, 100);
+    let served = [1, 2, 3].map(|from| admitted(&places, from));
+    places.shrink();
+    let _new: Vec<ConnectionSlot> = (0..10).map(|_| admitted(&places, 4)).collect();
+    assert_eq!(served.each_ref().map(is_closed), [false; 3]);
+}
+
+#[test]
+fn the_limit_is_the_configured_one_again_after_a_shortage_of_files() {
+    let places = places(100, 100);
+    let some = |number| (0..number).map(|_| admitted(&places, 1)).collect::<Vec<_>>();
+    let _before = some(40);
+    places.shrink();
+    places.recover();
+    let _all = some(76);
+    assert_eq!(places.0.lock().connections.len(), 100);
+}
+
+#[test]
 fn a_network_counts_as_one_address() {
     let places = places(9, 2);
     let from = |address: &str| match places.admit(address.parse().unwrap()) {
@@ -212,6 +249,45 @@ fn a_network_counts_as_one_address() {
     assert!(!is_closed(&first));
     let _third = from("2001:db8::3");
     assert!(is_closed(&first));
+}
+
+/// A listener for IPv6 and IPv4 has such addresses.
+#[test]
+fn a_mapped_address_counts_as_its_own_ipv4_address() {
+    let places = places(9, 1);
+    let from = |address: &str| match places.admit(address.parse().unwrap()) {
+        Admission::Admitted(place) => place,
+        _ => panic!("not admitted"),
+    };
+    let [first, second] = ["::ffff:192.0.2.1", "::ffff:192.0.2.2"].map(from);
+    let local = ["::ffff:127.0.0.1", "::ffff:127.0.0.1"].map(from);
+    assert_eq!([&first, &second, &local[0]].map(is_closed), [false; 3]);
+    let _again = from("192.0.2.1");
+    assert_eq!([&first, &second].map(is_closed), [true, false]);
+}
+
+#[test]
+fn known_requests_make_room_only_for_each_other() {
+    let places = places(4, 9);
+    let [answered, first, second, silent] = [1, 2, 3, 4].map(|from| admitted(&places, from));
+    answered.working();
+    answered.idle();
+    first.known();
+    second.known();
+    let mut flood: Vec<_> = (0..3).map(|_| admitted(&places, 5)).collect();
+    assert_eq!([&answered, &first, &second, &silent].map(is_closed), [true, false, false, true]);
+    let third = flood.pop().unwrap();
+    third.known();
+    let fourth = admitted(&places, 6);
+    assert!(flood.iter().all(is_closed) && !is_closed(&third));
+    fourth.known();
+    let _new = admitted(&places, 7);
+    assert_eq!([&first, &second, &third, &fourth].map(is_closed), [true, false, false, false]);
+    // It is known until its request is answered.
+    second.working();
+    second.idle();
+    let _newest = [8, 9].map(|from| admitted(&places, from));
+    assert_eq!([&second, &third, &fourth].map(is_closed), [true, false, false]);
 }
 
 #[test]

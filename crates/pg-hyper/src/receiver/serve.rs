@@ -9,8 +9,8 @@ use tokio::{net::TcpListener, task::JoinSet};
 
 use super::{HEAD_BYTES, ReceiverService};
 
-/// Accepts connections until the receiver is dropped. At the limit, the connection that has been silent for longest is
-/// closed in favour of a new one, since anyone on the Internet can connect.
+/// Accepts connections until the receiver is dropped. At the limit, the connection that has been open for longest without
+/// naming an open URL is closed in favour of a new one, since anyone on the Internet can connect.
 pub(super) async fn listen(listener: TcpListener, service: ReceiverService) {
     let mut acceptor = Acceptor::new(listener, service.limits().of_connections());
     // Dropping the task closes its connections.

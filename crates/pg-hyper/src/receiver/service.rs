@@ -40,7 +40,7 @@ pub struct ReceiverService {
     limits: ReceiverLimits,
     endpoints: Arc<Endpoints>,
     notifications: Arc<NotificationQueue>,
-    /// The requests that wait for their receipts, and are not closed.
+    /// The requests that arrive or wait for their receipts, and are not closed in favour of callers without a token.
     unanswered: Shares,
     /// For requests from an existing server.
     places: ConnectionSlots,
@@ -94,7 +94,8 @@ impl ReceiverService {
         self.notifications.is_closed()
     }
 
-    /// Answers a request that has this slot. While the body arrives, the slot may go to another request.
+    /// Answers a request that has this slot. While the body arrives, the slot may go to another request, but not to one
+    /// without a token.
     pub(super) async fn answer_at<B: Body>(
         &self,
         place: &ConnectionSlot,
@@ -102,6 +103,12 @@ impl ReceiverService {
     ) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         let Some((token, purpose)) = self.endpoints.at(head.uri.path()) else { return Answer::NotFound.response() };
+        // A long callback takes seconds to arrive, and is sent once. Requests beyond the share of their address make room
+        // like those of strangers, so that it does not block other addresses.
+        let share = self.unanswered.take(&token, 1);
+        if share.is_some() {
+            place.known();
+        }
         let limit = self.limits.body_bytes;
         // The reason does not matter, and need not be `Send`.
         let body = body.map_err(drop);
@@ -116,7 +123,7 @@ impl ReceiverService {
         let answer = match read {
             Err(InvalidNotification::WrongMethod) => Answer::WrongMethod(purpose.methods()),
             Err(InvalidNotification::Unreadable) => Answer::Unreadable,
-            Ok(content) if purpose.waits() => self.acknowledged(place, token, content).await,
+            Ok(content) if purpose.waits() => self.acknowledged(place, token, content, share.is_some()).await,
             Ok(content) => match self.notifications.add(token, content, ReceiptHandle::none()) {
                 true => Answer::Taken,
                 false => Answer::Busy,
@@ -127,16 +134,19 @@ impl ReceiverService {
         answer.response()
     }
 
-    /// Hands out a callback, and waits for its receipt.
-    async fn acknowledged(&self, place: &ConnectionSlot, token: String, content: (Content, usize)) -> Answer {
+    /// Hands out a callback, and waits for its receipt. A callback beyond the share of its address does not keep its slot.
+    async fn acknowledged(
+        &self,
+        place: &ConnectionSlot,
+        token: String,
+        content: (Content, usize),
+        has_share: bool,
+    ) -> Answer {
         let (receipt, received) = ReceiptHandle::awaited();
-        let share = self.unanswered.take(&token, 1);
         if !self.notifications.add(token, content, receipt) {
             return Answer::Busy;
         }
-        // An address with more waiting callbacks than its share does not block other addresses: the slots of the excess
-        // callbacks may go to other requests.
-        if share.is_none() {
+        if !has_share {
             place.idle();
         }
         let answer = in_time(self.limits.receipt, received).await;

@@ -85,7 +85,7 @@ impl Call {
 
     /// Waits for a reply or an interruption. Reports an interruption with the state of the request.
     fn wait_for<R>(&self, reply: impl Future<Output = Result<R, Error>>) -> Result<R, Failure> {
-        command::runtime()?.block_on(async {
+        command::block_on(async {
             let interrupted = Interrupted::listen()?;
             tokio::select! {
                 reply = reply => reply.map_err(|error| self.failure(error)),

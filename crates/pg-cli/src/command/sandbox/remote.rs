@@ -39,7 +39,7 @@ pub(crate) enum Remote {
 
 /// Runs a command against the sandbox that its flags name.
 pub(super) fn run(remote: Remote, json: bool) -> Result<Exit, Failure> {
-    command::runtime()?.block_on(async {
+    command::block_on(async {
         match remote {
             Remote::Faults(arguments) => faults::run(arguments, json).await,
             Remote::Clock(arguments) => clock::run(arguments, json).await,

@@ -38,9 +38,8 @@ pub(super) fn drive(
     transport: &RedactingTransport,
     throttle: Option<&DurableFile>,
 ) -> Result<(Survey, Option<Failure>), Failure> {
-    let runtime = command::runtime()?;
     let (bar, clock) = (Bar::new(survey.progress().total), SystemClock::default());
-    let done = runtime.block_on(async {
+    let done = command::block_on(async {
         let interrupted = Interrupted::listen()?;
         tokio::select! {
             done = to_the_end(&mut survey, &bar, transport, &clock, throttle) => done.map(|()| false),
