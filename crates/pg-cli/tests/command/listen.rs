@@ -302,7 +302,8 @@ fn a_registered_listener_gets_all_callbacks() {
     let command = words(&format!("listen --port 0 --json --register job-1 --sandbox {base} --forward-to {target}"));
     let mut listening = Listening::start(sandbox.with_account(command, "main"));
     assert_eq!(control("sandbox callbacks destinations --account job-1").as_array().unwrap().len(), 2);
-    assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
+    // A closed terminal.
+    assert!(Command::new("kill").args(["-HUP", &listening.child.id().to_string()]).status().unwrap().success());
     assert_eq!(listening.child.wait().unwrap().code(), Some(0));
     assert_eq!(control("sandbox callbacks destinations --account job-1"), serde_json::json!([]));
     words("listen --port 0 --register no-such-account --sandbox").arg(base).run().ends(2).says("name of an account");

@@ -187,7 +187,7 @@ impl Run {
     /// stored with each reply, so nothing is left to store.
     async fn stop(&mut self) -> Result<(), Failure> {
         self.shown.say("pg: stopping: waiting for the request in progress; interrupt again to stop at once");
-        let mut again = pin!(Interrupted::listen()?.wait());
+        let mut again = pin!(Interrupted::listen_again()?.wait());
         self.gate.shut();
         loop {
             let update = tokio::select! {
