@@ -19,6 +19,20 @@ fn run(file: &Path, command: &str) -> Ended {
     config(file, command).run().hides(&["canary"])
 }
 
+/// A script that provisions several accounts at once.
+#[test]
+#[cfg(unix)]
+fn settings_that_are_written_at_the_same_time_are_all_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("new/profiles.toml");
+    let start = |at| config(&file, &format!("set p{at} baseUrl=https://gateway.example")).start();
+    let running: Vec<_> = (0..12).map(start).collect();
+    running.into_iter().for_each(|child| drop(child.ended().ends(0)));
+    let text = std::fs::read_to_string(&file).unwrap();
+    (0..12).for_each(|at| assert!(text.contains(&format!("[p{at}]")), "{at}: {text}"));
+    assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+}
+
 #[test]
 fn a_profile_is_made_filled_shown_checked_and_used() {
     let folder = tempfile::tempdir().unwrap();
