@@ -15,7 +15,10 @@ use pg_intents::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::command::pg::{Ended, pg, write_private};
+use crate::command::{
+    pg::{Ended, pg, write_private},
+    streams::closed_pipe,
+};
 
 async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> IntentLease {
     let new = NewIntent {
@@ -107,6 +110,12 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     let held = begun(store, "shop", "order-ended").await;
     store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
     begun(store, "another shop", "order-open").await;
+    // As with `| head`.
+    for arguments in [&[][..], &["--json"], &["show", "order-ended"]] {
+        let ended = pg([&["intents", "--store", path], arguments].concat()).run_into(closed_pipe()).ends(0);
+        assert!(!ended.err.contains("Broken pipe"), "{}", ended.err);
+    }
+    pg(["intents", "--store", path, "--limit", "0"]).run().ends(2).says("--limit");
 
     let all = pg(["intents", "--store", path, "--json"]).run().ends(0).hides(&["the payment", "the machine"]);
     let all: Value = serde_json::from_str(&all.out).unwrap();
