@@ -195,7 +195,10 @@ fn change(setting: Setting, value: &str) -> Result<(Setting, Option<String>), Fa
         return Ok((setting, None));
     }
     valid(setting, value).map_err(Failure::misuse)?;
-    Ok((setting, Some(value.to_owned())))
+    // A dialect file is found from any folder.
+    let file = (setting == Setting::Dialect && !dialect::is_built_in(value)).then(|| std::path::absolute(value).ok());
+    let file = file.flatten().and_then(|file| file.into_os_string().into_string().ok());
+    Ok((setting, Some(file.unwrap_or_else(|| value.to_owned()))))
 }
 
 /// Checks a value for a setting.

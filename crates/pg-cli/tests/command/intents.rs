@@ -289,6 +289,11 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     pg(one).env("PG_INTENTS_KEY", &digits(1)).run().ends(0).prints("0123456789");
     let wrong = pg(one).env("PG_INTENTS_KEY", &digits(2)).run().ends(2).says("which was not given");
     assert_eq!(wrong.err.trim_end().lines().count(), 1, "{}", wrong.err);
+    #[cfg(unix)]
+    for name in ["PG_INTENTS_KEY", "PG_INTENTS_KEY_OLDER"] {
+        pg(one).env_bytes(name, b"\xff").run().ends(2).says(&format!("{name} is not valid UTF-8"));
+    }
+    pg(one).env("PG_INTENTS_KEY_OLDER", &digits(1)).run().ends(2).says("PG_INTENTS_KEY_OLDER needs --store-key");
     pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
     pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not contain 64 hexadecimal digits");
     pg(one).arg("--store-key-older").arg(&old).run().ends(2).says("needs --store-key");
