@@ -139,13 +139,17 @@ pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     read_text(&mut std::fs::File::open(path)?)
 }
 
-/// Reads a whole text; the limit is above every limit of the service.
+/// Reads a whole text, without the byte order mark that some editors put before it; the limit is above every limit of the service.
 ///
 /// # Errors
 /// If it is longer than 1 MiB, is not valid UTF-8, or cannot be read.
 pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
     let bytes = read_bytes(from, LONGEST)?;
-    String::from_utf8(bytes).map_err(|_| io::Error::other("not valid UTF-8"))
+    let mut text = String::from_utf8(bytes).map_err(|_| io::Error::other("not valid UTF-8"))?;
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 /// Reads a file of certificates or of a key. A list of the world's certificate authorities has about 200 KiB.
@@ -208,6 +212,11 @@ mod tests {
         let given = read(&[&format!("cardNumber=@{}", file.path().display())]).unwrap();
         assert_eq!(given.pairs(), [("cardNumber", "4111")]);
         assert!(given.inline.is_empty());
+        std::fs::write(file.path(), "\u{feff}4111\r\n").unwrap();
+        assert_eq!(
+            read(&[&format!("cardNumber=@{}", file.path().display())]).unwrap().pairs(),
+            [("cardNumber", "4111")]
+        );
         for empty in ["", "\n"] {
             std::fs::write(file.path(), empty).unwrap();
             let failure = read(&[&format!("cardNumber=@{}", file.path().display())]).err().unwrap();

@@ -4,7 +4,7 @@
 //! It is a command line for the other crates, with one file per command in `command/`. It contains no rules of the
 //! service: these are in the tables and in the crates below.
 //!
-//! Results go to stdout, diagnostics to stderr; with `--json` both are machine-readable. Exit codes: 0 done, 1 refused
+//! Results go to stdout, diagnostics to stderr; with `--json` stdout is machine-readable. Exit codes: 0 done, 1 refused
 //! or declined, 2 misuse, 3 not reachable, 4 outcome unknown. No command shows a card number, a CV2, a key or a
 //! password, with two exceptions: `--curl` prints real credentials, and the sandbox's published accounts are shown.
 //!

@@ -4,6 +4,7 @@
 //! While a reply is awaited, no secret is held for this purpose: a [`Redactor`] has the length and a keyed hash of each
 //! secret.
 
+pub(crate) mod cards;
 mod reply;
 mod view;
 

@@ -38,6 +38,11 @@ pub(crate) fn named(name: &str) -> Result<Arc<Dialect>, Failure> {
     }
 }
 
+/// Whether it is the name of a built-in dialect, not a file.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    [DOCUMENTED, SANDBOX].contains(&name) || pg_sandbox::READY.iter().any(|(ready, _)| *ready == name)
+}
+
 /// Returns the default dialect of an address: the sandbox's for plain HTTP on this machine, which a payment service
 /// never uses; the documented one for any other address.
 pub(super) fn of_address(base: &BaseUrl) -> Arc<Dialect> {

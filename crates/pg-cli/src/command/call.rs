@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         info,
         target: request.uri().to_string(),
         lookup: Lookup::of(info, &given.parameters, &account_flags),
-        next_page: given.parameters.get("nextPageUrl").unwrap_or_default().to_owned(),
+        pages: redirect::Pages::of(&given.parameters),
         http: RedactingTransport::new(Duration::from_secs(arguments.timeout), &details)?,
         verbose: arguments.verbose,
         json,

@@ -129,6 +129,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         What::Set { profile, settings } => {
             file::check_name(&profile)?;
             let changes = changes(&settings)?;
+            let _locked = file::lock(&file)?;
             let text = file::read(&file)?.unwrap_or_else(|| edit::HEAD.to_owned());
             let edited = edit::set(&text, &profile, &changes).map_err(|problem| file::problem(&file, &problem))?;
             file::write(&file, &edited)?;
@@ -136,6 +137,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         }
         What::New { profile, from_sandbox, account, at } => {
             file::check_name(&profile)?;
+            let from_sandbox = if from_sandbox { Some(of_sandbox(&at, &account)?) } else { None };
+            let _locked = file::lock(&file)?;
             let text = file::read(&file)?.unwrap_or_else(|| edit::HEAD.to_owned());
             let profiles = profile::parse(&text).map_err(|mistakes| file::mistakes(&file, &mistakes))?;
             if profiles.contains_key(&profile) {
@@ -143,11 +146,11 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
                 return Err(Failure::misuse(message));
             }
             let with_section = edit::with_section(&text, &profile);
-            let edited = if from_sandbox {
-                let changes = of_sandbox(&at, &account)?;
-                edit::set(&with_section, &profile, &changes).map_err(|problem| file::problem(&file, &problem))?
-            } else {
-                with_section
+            let edited = match from_sandbox {
+                Some(changes) => {
+                    edit::set(&with_section, &profile, &changes).map_err(|problem| file::problem(&file, &problem))?
+                }
+                None => with_section,
             };
             file::write(&file, &edited)?;
             told(&format!("profile {profile} added to {}", file.display()), &file, &profile, json)?;
@@ -192,7 +195,10 @@ fn change(setting: Setting, value: &str) -> Result<(Setting, Option<String>), Fa
         return Ok((setting, None));
     }
     valid(setting, value).map_err(Failure::misuse)?;
-    Ok((setting, Some(value.to_owned())))
+    // A dialect file is found from any folder.
+    let file = (setting == Setting::Dialect && !dialect::is_built_in(value)).then(|| std::path::absolute(value).ok());
+    let file = file.flatten().and_then(|file| file.into_os_string().into_string().ok());
+    Ok((setting, Some(file.unwrap_or_else(|| value.to_owned()))))
 }
 
 /// Checks a value for a setting.

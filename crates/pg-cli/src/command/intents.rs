@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "status")]
     stuck: bool,
     /// Maximum number of payments to show
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Keeps running, and prints a payment again whenever it changes, the last time when it has ended
     #[arg(long)]
@@ -283,7 +283,12 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
             }
             let row = shown(row, false);
             let text = if json { output::to_json(&row)? } else { line(&row) };
-            output::news(&text)?;
+            // With --watch, a change is printed once only.
+            if arguments.watch {
+                output::news(&text)?;
+            } else {
+                output::data(&text)?;
+            }
         }
         if !arguments.watch {
             if rows.is_empty() {

@@ -29,6 +29,7 @@ use crate::{
     failure::{Exit, Failure},
     indented::indented,
     output,
+    transport::transport,
 };
 
 /// Receives callbacks and redirects, confirms them, and forwards callbacks to your shop
@@ -160,6 +161,7 @@ async fn receive(place: &Place<'_>, confirming: &Confirming, json: bool) -> Resu
 /// Receives callbacks and hands them on.
 async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, json: bool) -> Result<(), Failure> {
     let address = place.address;
+    let http = transport(forward::DEADLINE)?;
     let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, &error))?;
     let local = Forwarding::address(&listener).map_err(|error| cannot_listen(address, &error))?;
     let base = match place.public {
@@ -170,7 +172,7 @@ async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, jso
     let addresses = Addresses::open(&Receiver::nested(&base, ReceiverLimits::default()), place.token, true)?;
     place.tell(&addresses, json).await?;
     confirming.tell();
-    let (forwarding, mut arriving) = Forwarding::new(listener, target, addresses.names());
+    let (forwarding, mut arriving) = Forwarding::new(listener, target, addresses.names(), http);
     let showing = async {
         while let Some(arrived) = arriving.recv().await {
             show(&confirming.find_out_forwarded(arrived).await, json)?;

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::ErrorKind,
+    io::{self, ErrorKind, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -48,13 +48,39 @@ pub(super) fn is_named_pipe(_: &Path) -> bool {
     false
 }
 
-/// Writes a result.
+/// Writes a result. A file is replaced as a whole: if it cannot be written, it has its old text.
 ///
 /// # Errors
 /// If it cannot be written, with the exit code of a lost result.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text)
-        .map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
+    // A device takes no other file in its place, and what a shell has opened would be written elsewhere.
+    let is_opened = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    let is_file = fs::metadata(path).map_or_else(|error| error.kind() == ErrorKind::NotFound, |found| found.is_file());
+    let written = if is_file && !is_opened { replace(&located(path), text) } else { fs::write(path, text) };
+    written.map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
+}
+
+/// Replaces a file, which may be missing, and keeps its permissions.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut new = tempfile::Builder::new();
+    new.prefix(".pg-result-");
+    #[cfg(unix)]
+    new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut new = match new.tempfile_in(folder) {
+        // Only the file may be written.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return fs::write(path, text),
+        new => new?,
+    };
+    if let Ok(old) = fs::metadata(path) {
+        if old.permissions().readonly() {
+            return fs::write(path, text);
+        }
+        new.as_file().set_permissions(old.permissions())?;
+    }
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    new.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// Returns the path of a file, which may be missing, without links: two names of one file have the same.
@@ -82,4 +108,34 @@ pub(super) fn check_apart(written: &[(&str, Option<&Path>)], read: &[(&str, Opti
         }
     }
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_with_its_permissions_and_behind_its_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, new] = ["own.toml", "link.toml", "new.toml"].map(|name| folder.path().join(name));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o604)).unwrap();
+        symlink("own.toml", &link).unwrap();
+        write(&link, "text").unwrap();
+        write(&new, "text").unwrap();
+        let text = |path: &Path| fs::read_to_string(path).unwrap();
+        assert_eq!((text(&file), text(&new)), ("text".to_owned(), "text".to_owned()));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let as_usual = folder.path().join("usual");
+        fs::write(&as_usual, "").unwrap();
+        assert_eq!((mode(&file), mode(&new)), (0o604, mode(&as_usual)));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+        // What is read only is not replaced.
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+        drop(write(&file, "text"));
+        assert_eq!(mode(&file), 0o444);
+    }
 }

@@ -78,7 +78,15 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let dialect = dialect::named(&arguments.dialect)?;
     let ok = super::block_on(async {
         if !arguments.standalone {
-            return play(scenario, arguments, dialect, Control::new(&arguments.at)?, json).await;
+            let control = Control::new(&arguments.at)?;
+            if !control.base().is_private() {
+                return Err(Failure::misuse(format!(
+                    "{} is on another machine and plain HTTP, and a scenario sends card data and credentials: use https, or a \
+                     sandbox on this machine",
+                    control.base()
+                )));
+            }
+            return play(scenario, arguments, dialect, control, json).await;
         }
         let config =
             Config::default().listen(std::net::SocketAddr::from(([127, 0, 0, 1], 0))).store(StoreChoice::Memory);

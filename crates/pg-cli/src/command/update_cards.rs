@@ -103,8 +103,8 @@ pub(crate) struct Arguments {
     /// Discards the stored state and starts again, overwriting earlier results
     #[arg(long)]
     restart: bool,
-    /// Confirms that the earlier run was for this account, although the service's address has changed since. A run
-    /// cannot be resumed under another account, which would not find the run's batches
+    /// Confirms that the earlier run was for this account, although the service's address or PG_API_KEY has changed
+    /// since. A run cannot be resumed under another account, which would not find the run's batches
     #[arg(long)]
     same_account: bool,
     /// Card keys per batch; one unknown key makes the service refuse its whole batch
@@ -198,12 +198,21 @@ impl Arguments {
         }
         self.check_store(&output, input)?;
         let format = self.format.unwrap_or_else(|| usual_format(&output, json));
-        let new = State::new(input, state::print_of_account(api_key), output, format);
+        let new = State::new(input, state::print_of_account(api_key), results::absolute(output), format);
         let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {
             return Ok((new, false));
         };
         match State::read(&path)? {
-            Some(old) => old.check(&new, self.output.is_some(), self.format.is_some()).map(|()| (old, true)),
+            Some(old) if old.is_over(&new) => Ok((new, false)),
+            Some(mut old) => {
+                old.check(&new, self.same_account, self.output.is_some(), self.format.is_some())?;
+                old.account = new.account;
+                // The files of the run may have been moved together.
+                if self.output.is_none() && !old.output.exists() && new.output.exists() {
+                    old.output = new.output;
+                }
+                Ok((old, true))
+            }
             None => Ok((new, false)),
         }
     }
@@ -235,7 +244,10 @@ impl Arguments {
         if !may_overwrite {
             results::check_unused(&state.output)?;
         }
-        let target = Target::open(&state.output, state.written)?;
+        let target = match state.finished {
+            true => Target::Finished(state.output.clone()),
+            false => Target::open(&state.output, state.format, state.written)?,
+        };
         let keeper = Keeper::new(input.path().map(state::path_beside), state.clone());
         keeper.keep_as_it_is().map_err(|error| {
             Failure::misuse(format!(

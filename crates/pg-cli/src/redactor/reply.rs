@@ -89,39 +89,64 @@ impl Redactor {
 
     /// Strings, names and numbers of a JSON text.
     fn json_bytes(&self, json: &[u8]) -> Option<Vec<u8>> {
-        let (mut out, mut is_changed, mut kept, mut at) = (Vec::new(), false, 0, 0);
-        let mut name: &[u8] = b"";
-        while at < json.len() {
-            let Some((token, inside)) = token(json, at) else {
-                at += 1;
-                continue;
+        edited(json, |name, token| {
+            let (text, is_string) = match token {
+                Token::Name(text) | Token::Text(text) => (text, true),
+                Token::Number(text) => (text, false),
             };
-            at = token.end;
-            let is_string = inside.len() < token.len();
-            let text = &json[inside.clone()];
-            let is_name = is_string && json[at..].trim_ascii_start().starts_with(b":");
-            if is_name {
-                name = text;
-            }
             let is_code = CODES.iter().any(|code| code.as_bytes() == name) || name.starts_with(b"bank");
             let mut places = self.places(text, is_string);
             if is_code {
-                places.retain(|place| !is_name && place.len() > LONGEST_WORD);
+                places.retain(|place| !matches!(token, Token::Name(_)) && place.len() > LONGEST_WORD);
             }
             if !is_string {
                 // A number is hidden as a whole or not at all.
                 places.retain(|place| *place == (0..text.len()));
             }
-            let Some(hidden) = replaced(text, &places) else { continue };
-            is_changed = true;
-            out.extend_from_slice(&json[kept..inside.start]);
-            let quote: &[u8] = if is_string { b"" } else { b"\"" };
-            out.extend([quote, &hidden, quote].concat());
-            kept = inside.end;
-        }
-        out.extend_from_slice(&json[kept..]);
-        is_changed.then_some(out)
+            replaced(text, &places)
+        })
     }
+}
+
+/// A part of a JSON text, as it is written, without quotes.
+#[derive(Clone, Copy)]
+pub(super) enum Token<'a> {
+    /// The name of a member.
+    Name(&'a [u8]),
+    Text(&'a [u8]),
+    Number(&'a [u8]),
+}
+
+/// Returns a JSON text with strings, names and numbers replaced, if any is. The function gets the name of the member; its result
+/// stands between quotes.
+pub(super) fn edited(json: &[u8], edit: impl Fn(&[u8], Token<'_>) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+    let (mut out, mut is_changed, mut kept, mut at) = (Vec::new(), false, 0, 0);
+    let mut name: &[u8] = b"";
+    while at < json.len() {
+        let Some((token, inside)) = token(json, at) else {
+            at += 1;
+            continue;
+        };
+        at = token.end;
+        let is_string = inside.len() < token.len();
+        let text = &json[inside.clone()];
+        let token = if !is_string {
+            Token::Number(text)
+        } else if json[at..].trim_ascii_start().starts_with(b":") {
+            name = text;
+            Token::Name(text)
+        } else {
+            Token::Text(text)
+        };
+        let Some(hidden) = edit(name, token) else { continue };
+        is_changed = true;
+        out.extend_from_slice(&json[kept..inside.start]);
+        let quote: &[u8] = if is_string { b"" } else { b"\"" };
+        out.extend([quote, &hidden, quote].concat());
+        kept = inside.end;
+    }
+    out.extend_from_slice(&json[kept..]);
+    is_changed.then_some(out)
 }
 
 /// Returns the string or number that begins here, and the text inside it.

@@ -19,6 +19,35 @@ fn run(file: &Path, command: &str) -> Ended {
     config(file, command).run().hides(&["canary"])
 }
 
+/// The file of a dialect is named as it is seen from the current folder.
+#[test]
+fn a_dialect_file_of_a_profile_is_found_from_any_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profiles.toml");
+    std::fs::write(folder.path().join("operator.toml"), "name = \"own\"\n").unwrap();
+    let set = |settings: &str| config(&file, &format!("set st {settings}")).within(folder.path()).run().ends(0);
+    set("dialect=operator.toml baseUrl=https://gateway.example");
+    let show = config(&file, "show st").run().ends(0);
+    show.prints(folder.path().join("operator.toml").to_str().unwrap());
+    run(&file, "check st").prints("lacks apiKey");
+    set("dialect=sandbox");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("dialect = \"sandbox\""));
+}
+
+/// A script that provisions several accounts at once.
+#[test]
+#[cfg(unix)]
+fn settings_that_are_written_at_the_same_time_are_all_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("new/profiles.toml");
+    let start = |at| config(&file, &format!("set p{at} baseUrl=https://gateway.example")).start();
+    let running: Vec<_> = (0..12).map(start).collect();
+    running.into_iter().for_each(|child| drop(child.ended().ends(0)));
+    let text = std::fs::read_to_string(&file).unwrap();
+    (0..12).for_each(|at| assert!(text.contains(&format!("[p{at}]")), "{at}: {text}"));
+    assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+}
+
 #[test]
 fn a_profile_is_made_filled_shown_checked_and_used() {
     let folder = tempfile::tempdir().unwrap();

@@ -180,6 +180,37 @@ fn an_update_of_cards_shows_and_writes_nothing_of_its_requests() {
     }
 }
 
+/// The documents say that the service masks card numbers and sends no CV2. A reply that does not keep to it is shown masked, and the
+/// new card keys stay usable.
+#[test]
+fn card_numbers_and_cv2s_of_replies_are_masked() {
+    let batch = format!(
+        r#"{{"batchKey":"{}","createdOn":"2026-01-01T00:00:00+00:00","cardKeyDetails":[{{"oldCardKey":"4F2C-91",
+        "cardKey":"0d5c4929-4205-4735-9570-494111111111","response":"700","merchantCustomerReference":"{CARD}",
+        "newPan":"{CARD}","serial":{CARD},"note":"was {CARD}","card":{{"cardNumber":"{CARD}","cardExpiryMonth":"12",
+        "cardExpiryYear":"49","previousNumber":"4929 4205 7359 5709","cardCV2":"{CV2}","securityCode":917}}}}]}}"#,
+        "a".repeat(32)
+    );
+    let peer = Peer::answering(&reply("200 OK", "application/json", &batch));
+    let ended = words(&format!("call token/retrieveAccountUpdater batchKey={}", "a".repeat(32)))
+        .account(&peer.base)
+        .run()
+        .ends(0);
+    let ended = ended.hides(&[CARD, CV2, "917", "4929 4205 7359 5709"]);
+    let shown: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let card = &shown["cardKeyDetails"][0];
+    assert_eq!(card["cardKey"], "0d5c4929-4205-4735-9570-494111111111");
+    assert_eq!((&card["newPan"], &card["serial"]), (&"492942******5709".into(), &"492942******5709".into()));
+    assert_eq!((&card["card"]["cardExpiryYear"], &card["card"]["cardCV2"]), (&"49".into(), &"***".into()));
+    let paid = format!(
+        r#"{{"transactionStatusCode":"600","transactionKey":"k","cardNumber":"{CARD}","cardCV2":"{CV2}","transactionValue":"499"}}"#
+    );
+    let peer = Peer::answering(&reply("200 OK", "application/json", &paid));
+    let refund = words("call transaction/refund transactionKey=4F2C91AA4F2C91AA4F2C91AA4F2C91AA transactionValue=499")
+        .account(&peer.base);
+    refund.run().ends(0).hides(&[CARD, CV2]).prints("\"transactionKey\": \"k\"").prints("\"499\"");
+}
+
 #[track_caller]
 fn files_show_nothing(folder: &Path) {
     let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();

@@ -15,7 +15,10 @@ use pg_intents::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::command::pg::{Ended, pg, write_private};
+use crate::command::{
+    pg::{Ended, pg, write_private},
+    streams::closed_pipe,
+};
 
 async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> IntentLease {
     let new = NewIntent {
@@ -107,6 +110,12 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     let held = begun(store, "shop", "order-ended").await;
     store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
     begun(store, "another shop", "order-open").await;
+    // As with `| head`.
+    for arguments in [&[][..], &["--json"], &["show", "order-ended"]] {
+        let ended = pg([&["intents", "--store", path], arguments].concat()).run_into(closed_pipe()).ends(0);
+        assert!(!ended.err.contains("Broken pipe"), "{}", ended.err);
+    }
+    pg(["intents", "--store", path, "--limit", "0"]).run().ends(2).says("--limit");
 
     let all = pg(["intents", "--store", path, "--json"]).run().ends(0).hides(&["the payment", "the machine"]);
     let all: Value = serde_json::from_str(&all.out).unwrap();
@@ -280,6 +289,11 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     pg(one).env("PG_INTENTS_KEY", &digits(1)).run().ends(0).prints("0123456789");
     let wrong = pg(one).env("PG_INTENTS_KEY", &digits(2)).run().ends(2).says("which was not given");
     assert_eq!(wrong.err.trim_end().lines().count(), 1, "{}", wrong.err);
+    #[cfg(unix)]
+    for name in ["PG_INTENTS_KEY", "PG_INTENTS_KEY_OLDER"] {
+        pg(one).env_bytes(name, b"\xff").run().ends(2).says(&format!("{name} is not valid UTF-8"));
+    }
+    pg(one).env("PG_INTENTS_KEY_OLDER", &digits(1)).run().ends(2).says("PG_INTENTS_KEY_OLDER needs --store-key");
     pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
     pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not contain 64 hexadecimal digits");
     pg(one).arg("--store-key-older").arg(&old).run().ends(2).says("needs --store-key");

@@ -267,6 +267,32 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     assert_eq!(listening.next()["claims"], "an unreadable callback");
 }
 
+/// A shop behind a certificate of its own authority.
+#[test]
+fn a_shop_whose_authority_is_trusted_gets_its_callbacks() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let folder = tempfile::tempdir().unwrap();
+    let authority = folder.path().join("ca.pem");
+    for (trusts, told) in [(true, 204), (false, 502)] {
+        let (peer, certificate) = Peer::answering_over_tls("HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n");
+        if trusts {
+            std::fs::write(&authority, certificate.pem()).unwrap();
+        }
+        let command = words(&format!("listen --port 0 --json --forward-to {}/hook", peer.base));
+        let mut listening = Listening::start(command.env("SSL_CERT_FILE", authority.to_str().unwrap()));
+        let callback = Request::post(listening.address("checkoutCallback")).body(Bytes::from("trans_key=1")).unwrap();
+        assert_eq!(shop.send(callback).status().as_u16(), told);
+        let event = listening.next();
+        assert_eq!(event["forwarded"]["acknowledged"], trusts, "{event}");
+        if trusts {
+            assert!(peer.request().starts_with("POST /hook HTTP/1.1"));
+        } else {
+            assert!(event["forwarded"]["error"].as_str().unwrap().contains("SSL_CERT_FILE names"), "{event}");
+        }
+    }
+}
+
 /// The requests name another address: the listener has registered its own, and gets each callback again until its shop takes it.
 #[test]
 #[cfg(unix)]
@@ -302,7 +328,8 @@ fn a_registered_listener_gets_all_callbacks() {
     let command = words(&format!("listen --port 0 --json --register job-1 --sandbox {base} --forward-to {target}"));
     let mut listening = Listening::start(sandbox.with_account(command, "main"));
     assert_eq!(control("sandbox callbacks destinations --account job-1").as_array().unwrap().len(), 2);
-    assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
+    // A closed terminal.
+    assert!(Command::new("kill").args(["-HUP", &listening.child.id().to_string()]).status().unwrap().success());
     assert_eq!(listening.child.wait().unwrap().code(), Some(0));
     assert_eq!(control("sandbox callbacks destinations --account job-1"), serde_json::json!([]));
     words("listen --port 0 --register no-such-account --sandbox").arg(base).run().ends(2).says("name of an account");

@@ -69,6 +69,12 @@ impl Pg {
         self
     }
 
+    /// Runs in this folder.
+    pub(crate) fn within(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
     /// The account of [`CANARIES`] at an address.
     pub(crate) fn account(self, base: &str) -> Self {
         let with_base = self.env("PG_BASE_URL", base).env("PG_ENTERPRISE_BASE_URL", &format!("{base}/enterprise"));

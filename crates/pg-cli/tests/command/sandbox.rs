@@ -122,6 +122,40 @@ fn the_card_form_shows_its_redirect_decrypted() {
     sandbox.run(&format!("{} cardNumber=4000000000001000 --unchecked", lost)).ends(1);
 }
 
+/// Without the key, only the address of the redirect says how the form was received.
+#[test]
+fn a_redirect_that_cannot_be_decrypted_is_judged_by_its_page() {
+    let sandbox = Running::start(&[]);
+    let session = sandbox.run("call session/initiate errorPageUrl=https://shop.example/error").ends(0);
+    let session: Value = serde_json::from_str(&session.out).unwrap();
+    let key = session["sessionKey"].as_str().unwrap();
+    let (good, bad) = ("4000000000001000", "4000000000001001");
+    let (card, again) = ("https://shop.example/card", "https://shop.example/card-again");
+    for (next, current, number, outcome, code) in [
+        (card, again, good, "accepted", 0),
+        (card, again, bad, "not-accepted", 1),
+        ("https://shop.example/", again, bad, "not-accepted", 1),
+        ("https://shop.example/card?order=7", card, good, "accepted", 0),
+        ("https://shop.example/card?order=7", card, bad, "not-accepted", 1),
+        (card, "https://shop.example/card?again=1", bad, "not-accepted", 1),
+        (card, card, good, "unknown", 4),
+        (card, card, bad, "unknown", 4),
+        ("", card, good, "unknown", 4),
+    ] {
+        let page = if next.is_empty() { String::new() } else { format!("nextPageUrl={next}") };
+        let form = format!(
+            "call session/postform sessionKey={key} {page} currentPageUrl={current} cardExpiryDate=1249 cardCV2=123 \
+             cardNumber={number} --unchecked"
+        );
+        for wrong in ["", "0123456789abcdef0123456789abcdef"] {
+            let posted = words(&form).env("PG_API_KEY", wrong);
+            let ended = posted.env("PG_BASE_URL", sandbox.facts["baseUrl"].as_str().unwrap()).run();
+            assert_eq!(ended.code, code, "{next} {current} {number}: {} {}", ended.out, ended.err);
+            ended.says("the redirect's data is not shown").prints(&format!("\"outcome\": \"{outcome}\""));
+        }
+    }
+}
+
 #[test]
 fn curl_alone_can_pay() {
     if !installed(&["curl"], "paying with curl alone") {
@@ -195,10 +229,13 @@ fn its_page_can_be_pasted_into_a_shell() {
 fn a_store_that_is_neither_a_file_nor_postgresql_is_refused() {
     for (store, says) in [
         (":memory:", "`--store memory` keeps the records in memory"),
-        ("mysql://x/y", "a store is `memory`, a SQLite file or postgres://USER@HOST:PORT/DATABASE"),
+        (
+            "mysql://u:canary@x/y",
+            "--store mysql://…: a store is `memory`, a SQLite file or postgres://USER@HOST:PORT/DATABASE",
+        ),
         ("postgress://u@h/d", "a SQLite file or postgres://USER@HOST:PORT/DATABASE"),
     ] {
-        words(&format!("sandbox --listen 127.0.0.1:0 --store {store}")).run().ends(2).says(says);
+        words(&format!("sandbox --listen 127.0.0.1:0 --store {store}")).run().ends(2).says(says).hides(&["canary"]);
     }
     assert!(!std::path::Path::new(":memory:").exists());
 }

@@ -76,6 +76,7 @@ fn the_sandbox_speaks_only_tls_with_the_given_certificate() {
     // Its own pages are behind the same certificate.
     trusting("call checkout/gettoken item_name[0]=Tea item_price[0]=1").run().ends(0).prints(&format!("{base}/pay/"));
     trusting(&format!("sandbox clock --sandbox {base}")).run().ends(0);
+    trusting(&format!("trigger payment --sandbox {base}")).run().ends(0);
     // A client that does not trust it sends no request.
     let call = format!("call transaction/auth cardNumber=4000000000001000 {CARD}");
     sandbox.run(&call).ends(3).says("its certificate is not from a trusted authority").says("SSL_CERT_FILE names");

@@ -1,9 +1,11 @@
 //! Readers that close early, full disks, and standard streams that are no terminals.
 
 use crate::command::pg::words;
+#[cfg(target_os = "linux")]
+use crate::command::sandbox::{CARD, Running};
 
 /// A pipe whose reader is gone already.
-fn closed_pipe() -> std::io::PipeWriter {
+pub(crate) fn closed_pipe() -> std::io::PipeWriter {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer
@@ -28,6 +30,30 @@ fn a_write_error_of_the_results_is_reported() {
         words(command).run_into(full()).ends(4).says("cannot write the result to standard output");
     }
     words("demo --json").run_into(full()).ends(4).says("cannot write the result to standard output");
+}
+
+/// The disk is full, and the payment is made: running the command again would charge twice.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reply_that_cannot_be_printed_hides_no_payment() {
+    let sandbox = Running::start(&[]);
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for (number, unique, verdict) in [
+        ("4000000000001000", "uniqueMerchantReference=full-1", "approved: status 600"),
+        ("4000000000002008", "uniqueMerchantReference=full-2", "declined: status "),
+        ("4000000000001000", "", "approved: status 600"),
+    ] {
+        let pay = words(&format!("call transaction/auth cardNumber={number} {CARD} {unique}"));
+        let ended = sandbox.with_account(pay, "main").run_into(full()).ends(4);
+        let ended = ended.says(verdict).says("transactionKey ").says("the reply could not be printed: cannot write");
+        let ended = ended.says("do not send the request again");
+        if !unique.is_empty() {
+            ended.says(&format!("\n  pg call transaction/lookup {unique}"));
+        }
+    }
+    let lookup = words("call transaction/lookup uniqueMerchantReference=full-1");
+    let ended = sandbox.with_account(lookup, "main").run_into(full()).ends(4).says("cannot write the result");
+    assert!(!ended.err.contains("do not send"), "{}", ended.err);
 }
 
 #[test]

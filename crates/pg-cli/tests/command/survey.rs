@@ -98,6 +98,25 @@ fn wrong_values_are_refused_before_anything_is_sent() {
     assert_eq!(requests.run().ends(0).out.trim(), "[]");
 }
 
+/// As on a full disk: the answers of the operator in the old file are not lost, and no part of a dialect is loaded for the whole.
+#[test]
+#[cfg(unix)]
+fn a_dialect_that_cannot_be_written_leaves_the_old_one() {
+    let sandbox = Running::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml");
+    let flags = format!("survey --write {}", own.display());
+    sandbox.with_account(words(&flags), "main").run().ends(0);
+    let old = format!("{}# asked the operator\n", std::fs::read_to_string(&own).unwrap());
+    std::fs::write(&own, &old).unwrap();
+    let limited = sandbox.with_account(words(&flags), "main");
+    let limited = limited.under("sh", &["-c", "ulimit -f 4; exec \"$@\"", "sh"]);
+    limited.run().ends(4).says("own.toml cannot be written");
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), old);
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| name.to_str().unwrap().starts_with("own.toml")), "{names:?}");
+}
+
 #[test]
 fn a_survey_whose_throttle_cannot_be_stored_any_more_reports_its_findings() {
     let sandbox = Running::start(&[]);

@@ -2,7 +2,8 @@
 
 use std::{
     fmt::{self, Write as _},
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -11,6 +12,8 @@ use sha2::Sha512;
 use zeroize::Zeroizing;
 
 const KEY: usize = 32;
+/// More bytes than a file with a key has.
+const LONGEST_FILE: usize = 4096;
 /// The number of bytes of a fingerprint.
 const FINGERPRINT: usize = 8;
 
@@ -68,8 +71,11 @@ impl SealKey {
             io::ErrorKind::InvalidData => SealKeyError::NotHexFile(path.to_owned()),
             _ => SealKeyError::Io(path.to_owned(), error.to_string()),
         };
-        let text = Zeroizing::new(fs::read_to_string(path).map_err(failed)?);
+        let file = fs::File::open(path).map_err(failed)?;
         refuse_shared(path).map_err(failed)?.then_some(()).ok_or_else(|| SealKeyError::Shared(path.to_owned()))?;
+        // Another file may be long, or have no end. A longer text than a key is none, so the rest is not read.
+        let mut text = Zeroizing::new(String::with_capacity(LONGEST_FILE));
+        file.take(LONGEST_FILE as u64 - 1).read_to_string(&mut text).map_err(failed)?;
         Self::from_hex(&text).map_err(|_| SealKeyError::NotHexFile(path.to_owned()))
     }
 
@@ -217,7 +223,7 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         }
         assert_eq!(SealKey::from_file(&path).unwrap().fingerprint(), SealKey::from_bytes(&[0xab; 32]).fingerprint());
-        for content in [&b"short"[..], b"\xff\xfe"] {
+        for content in [&b"short"[..], b"\xff\xfe", &b"ab".repeat(1 << 20)] {
             fs::write(&path, content).unwrap();
             assert_eq!(SealKey::from_file(&path).unwrap_err(), SealKeyError::NotHexFile(path.clone()));
         }

@@ -5,18 +5,24 @@ use std::sync::Arc;
 use bytes::Bytes;
 use pg_hyper::{Client, Error, Transport, TransportError, TransportErrorKind};
 use pg_model::{
-    Parameters, json,
+    Dialect, Parameters, json,
     method::{AuthScheme, MethodInfo, RetrySafety},
 };
 use pg_proto::Account;
 
-use super::{lookup::Lookup, redirect, verbose::Watched, verdict};
+use super::{
+    lookup::Lookup,
+    redirect::{self, Pages},
+    verbose::Watched,
+    verdict,
+};
 use crate::{
     account::Setting,
     command::{self, interrupt::Interrupted},
     failure::{Exit, Failure},
     indented::indented,
     output,
+    redactor::cards,
     refusal::{self, Refusal},
     transport::{RedactingTransport, certificate_advice},
 };
@@ -28,8 +34,8 @@ pub(super) struct Call {
     pub(super) target: String,
     /// How to look up the outcome.
     pub(super) lookup: Option<Lookup>,
-    /// The redirect target of an accepted card form.
-    pub(super) next_page: String,
+    /// Where the card form redirects to.
+    pub(super) pages: Pages,
     pub(super) http: RedactingTransport,
     pub(super) verbose: bool,
     pub(super) json: bool,
@@ -45,8 +51,20 @@ impl Call {
         let client = self.client(account);
         let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
-        output::data(&self.shown(reply.clone()))?;
+        output::data(&self.shown(&reply)).map_err(|failure| self.not_printed(&failure, &reply, &dialect))?;
         Ok(verdict::exit(self.info, &reply, &dialect, self.lookup.as_ref()))
+    }
+
+    /// Returns the failure of printing a reply, with the outcome of a request that must not be sent again.
+    fn not_printed(&self, failure: &Failure, reply: &str, dialect: &Dialect) -> Failure {
+        if self.info.retry == RetrySafety::Safe {
+            return Failure::new(failure.exit(), failure.message());
+        }
+        self.unknown(format!(
+            "{}; the reply could not be printed: {}; do not send the request again",
+            verdict::told(self.info, reply, dialect),
+            failure.message()
+        ))
     }
 
     /// Posts the card form like a browser, and reads the redirect.
@@ -70,11 +88,16 @@ impl Call {
                 ),
             });
         };
-        let redirect = redirect::read(client.account(), &location, &self.next_page, can_decrypt);
+        let redirect = redirect::read(client.account(), &location, &self.pages, can_decrypt);
         // The decrypted data is what the card form sent.
-        output::data(&self.shown(self.http.redacted(&redirect.json).into_owned()))?;
-        if redirect.exit != Exit::Done {
-            output::say(&format!("pg: the card form was not accepted: {}", redirect.outcome));
+        output::data(&self.shown(&self.http.redacted(&redirect.json)))?;
+        match redirect.exit {
+            Exit::Done => {}
+            Exit::Unknown => output::say(
+                "pg: whether the card form was accepted is unknown: the redirect's page does not say it; set the PG_API_KEY of \
+                 the session's account, or give nextPageUrl and currentPageUrl different pages",
+            ),
+            _ => output::say(&format!("pg: the card form was not accepted: {}", redirect.outcome)),
         }
         Ok(redirect.exit)
     }
@@ -115,7 +138,8 @@ impl Call {
         }
     }
 
-    fn shown(&self, reply: String) -> String {
+    fn shown(&self, reply: &str) -> String {
+        let reply = cards::masked(reply);
         let reply = json::escape_invisible(&reply);
         if self.json { reply.into_owned() } else { indented(&reply) }
     }

@@ -30,6 +30,19 @@ pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: Op
     }
 }
 
+/// Returns the outcome of a reply in one line: whether it was approved, its status and its transaction key.
+pub(super) fn told(info: &MethodInfo, reply: &str, dialect: &Dialect) -> String {
+    let verdict = match verdict(info, reply.as_bytes(), dialect) {
+        StatusMeaning::Approved => "approved",
+        StatusMeaning::Declined => "declined",
+        StatusMeaning::Other => "outcome unknown",
+    };
+    let value: serde_json::Value = serde_json::from_str(reply).unwrap_or_default();
+    let key = ["transactionKey", "trans_key"].into_iter().find_map(|name| Some((name, value[name].as_str()?)));
+    let key = key.map_or_else(String::new, |(name, key)| format!(", {name} {key}"));
+    format!("{verdict}: {}{key}", status(reply, dialect))
+}
+
 /// Records without a status count as approved.
 fn verdict(info: &MethodInfo, reply: &[u8], dialect: &Dialect) -> StatusMeaning {
     let result = |result: &ResultCode| known(*result == ResultCode::OK, *result == ResultCode::ERROR);

@@ -73,15 +73,40 @@ pub(super) fn mistakes(path: &Path, mistakes: &[Mistake]) -> Failure {
     problem(path, &list.join("; "))
 }
 
+/// Locks the file for a change: reading it, and writing it again. Another process that changes it waits for the end of the lock.
+/// Its folder is locked, since the file itself is replaced; systems that cannot lock folders have no lock.
+///
+/// # Errors
+/// If the folder cannot be created.
+pub(super) fn lock(path: &Path) -> Result<Option<fs::File>, Failure> {
+    let path = located(path);
+    let folder = folder_of(&path);
+    make(folder).map_err(|error| not_written(&path, &error))?;
+    let folder = fs::File::open(folder).ok();
+    Ok(folder.filter(|folder| folder.lock().is_ok()))
+}
+
+/// Returns where the file is. A symbolic link is kept, and its target is replaced.
+fn located(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn not_written(path: &Path, error: &std::io::Error) -> Failure {
+    problem(path, &format!("cannot be written: {error}"))
+}
+
 /// Replaces the file atomically; only its owner can read it.
 ///
 /// # Errors
 /// If the folder cannot be created or written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| problem(path, &format!("cannot be written: {error}"));
-    // A symbolic link is kept, and its target is replaced.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |error: std::io::Error| not_written(path, &error);
+    let path = &located(path);
+    let folder = folder_of(path);
     make(folder).map_err(failed)?;
     // Mode 0600 from the start.
     let mut file = tempfile::Builder::new().prefix(".profiles-").tempfile_in(folder).map_err(failed)?;

@@ -9,7 +9,7 @@ mod trouble;
 mod updater;
 
 use bytes::Bytes;
-use pg_hyper::{Client, ClientBuilder};
+use pg_hyper::{Client, ClientBuilder, HyperTransport};
 use pg_model::{Amount, CardKey, Currency, Encoding, Item, Order, SessionKey, TransactionKey};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, machine::throttle::ThrottleLimits};
 use pg_sandbox::{Server, merchants::Merchant};
@@ -62,7 +62,7 @@ pub(super) async fn walk(server: &Server, merchant: &Merchant, report: &mut Repo
     let base = address(&server.base_url())?;
     let listener =
         Listener::start().await.map_err(|error| Failure::misuse(format!("cannot listen for callbacks: {error}")))?;
-    let wire = Wire::default();
+    let wire = Wire::new(HyperTransport::new());
     let mut account = account(&base, merchant, merchant.sha_key.expose());
     if let Some(held) = &merchant.enterprise {
         let credentials = EnterpriseCredentials::new(held.api_key.expose(), held.api_password.expose());

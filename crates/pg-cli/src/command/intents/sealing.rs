@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{Arguments, failure};
 use crate::{
+    account::variable,
     failure::{Exit, Failure},
     output,
 };
@@ -21,20 +22,26 @@ pub(super) const NO_KEY: &str =
 pub(super) fn given(arguments: &Arguments) -> Result<Option<Sealing>, Failure> {
     let misuse = |error: SealKeyError| Failure::misuse(error.to_string());
     let from = |name: &'static str| move |error: SealKeyError| Failure::misuse(format!("{name}: {error}"));
-    let newest = match (&arguments.store_key, std::env::var(KEY)) {
+    let older = variable(OLDER)?.unwrap_or_default();
+    let newest = match (&arguments.store_key, variable(KEY)?) {
         (Some(file), _) => SealKey::from_file(file).map_err(misuse)?,
-        (None, Ok(digits)) => SealKey::from_hex(&digits).map_err(from(KEY))?,
-        (None, Err(_)) if arguments.store_key_older.is_empty() => return Ok(None),
-        (None, Err(_)) => return Err(Failure::misuse("--store-key-older needs --store-key or PG_INTENTS_KEY")),
+        (None, Some(digits)) => SealKey::from_hex(&digits).map_err(from(KEY))?,
+        (None, None) if !arguments.store_key_older.is_empty() => return Err(without_key("--store-key-older")),
+        (None, None) if !older.is_empty() => return Err(without_key(OLDER)),
+        (None, None) => return Ok(None),
     };
     let mut sealing = Sealing::new(newest);
     for file in &arguments.store_key_older {
         sealing = sealing.older(SealKey::from_file(file).map_err(misuse)?);
     }
-    for digits in std::env::var(OLDER).unwrap_or_default().split_whitespace() {
+    for digits in older.split_whitespace() {
         sealing = sealing.older(SealKey::from_hex(digits).map_err(from(OLDER))?);
     }
     Ok(Some(sealing))
+}
+
+fn without_key(older: &str) -> Failure {
+    Failure::misuse(format!("{older} needs --store-key or {KEY}"))
 }
 
 /// Reports for how many payments only the unencrypted part is shown.
@@ -43,7 +50,7 @@ pub(super) fn tell(rows: &[&IntentRow], arguments: &Arguments) {
     if sealed == 0 {
         return;
     }
-    let has_key = arguments.store_key.is_some() || std::env::var(KEY).is_ok();
+    let has_key = arguments.store_key.is_some() || variable(KEY).is_ok_and(|key| key.is_some());
     let how = match has_key {
         true => "cannot be opened: they were altered, or are sealed with a key that was not given",
         false => "are sealed: --store-key FILE or PG_INTENTS_KEY shows their outcomes",

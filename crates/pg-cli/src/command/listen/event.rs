@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::forward::Forwarded;
-use crate::output;
+use crate::{output, redactor::cards};
 
 /// A received event.
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ impl Event {
     /// Adds the service's confirmation, or why it is missing.
     pub(super) fn found(mut self, found: Result<String, String>) -> Self {
         match found {
-            Ok(record) => self.confirmed = RawValue::from_string(record).ok(),
+            Ok(record) => self.confirmed = shown(&record),
             Err(why) => self.not_confirmed = Some(why),
         }
         self
@@ -45,7 +45,7 @@ impl Event {
     /// Adds the decrypted data, or why decryption failed.
     pub(super) fn decrypted(mut self, decrypted: Result<String, String>) -> Self {
         match decrypted {
-            Ok(record) => self.unauthenticated = RawValue::from_string(record).ok(),
+            Ok(record) => self.unauthenticated = shown(&record),
             Err(why) => self.not_confirmed = Some(why),
         }
         self
@@ -73,6 +73,11 @@ impl Event {
     pub(super) fn record(&self) -> Option<&str> {
         self.confirmed.as_deref().or(self.unauthenticated.as_deref()).map(RawValue::get)
     }
+}
+
+/// Returns a record without card numbers and CV2s.
+fn shown(record: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(cards::masked(record).into_owned()).ok()
 }
 
 #[cfg(test)]

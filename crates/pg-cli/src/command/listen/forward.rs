@@ -20,8 +20,10 @@ use serde::Serialize;
 use tokio::{net::TcpListener, sync::mpsc};
 use tower_service::Service;
 
+use crate::transport::certificate_advice;
+
 /// Shorter than the ten seconds that the sandbox waits for a response.
-const DEADLINE: Duration = Duration::from_secs(9);
+pub(super) const DEADLINE: Duration = Duration::from_secs(9);
 /// The header with the id of a callback in the sandbox's journal.
 const CALLBACK: &str = "pg-callback";
 /// Headers that belong to one connection, not to the request (RFC 9110, 7.6.1), and headers that are recomputed.
@@ -126,10 +128,10 @@ impl Forwarding {
         listener: TcpListener,
         target: Target,
         names: HashMap<String, &'static str>,
+        http: HyperTransport,
     ) -> (Self, mpsc::Receiver<Arrived>) {
         let limits = ReceiverLimits::default();
         let (arrived, arriving) = mpsc::channel(limits.waiting);
-        let http = HyperTransport::new().deadline(DEADLINE);
         let shared = Shared { target, names, http, limits, arrived };
         (Self { listener, shared: Arc::new(shared) }, arriving)
     }
@@ -183,7 +185,7 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     let callback = request.headers().get(CALLBACK).and_then(|id| id.to_str().ok()).map(pg_model::mask::text);
     let (status, error) = match shared.http.send(handed_on(&request, &shared.target)).await {
         Ok(response) => (Some(response.status()), None),
-        Err(error) => (None, Some(error.kind().to_string())),
+        Err(error) => (None, Some(format!("{}{}", error.kind(), certificate_advice(&error)))),
     };
     let told = status.unwrap_or(StatusCode::BAD_GATEWAY);
     place.send(Arrived {

@@ -24,10 +24,11 @@ pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Fai
     if store.to_str() == Some(":memory:") {
         return Err(Failure::misuse("--store :memory: is not a file; `--store memory` keeps the records in memory"));
     }
-    if store.to_str().is_some_and(|text| text.contains("://")) {
+    // The rest of a URL may contain a password.
+    if let Some((scheme, _)) = store.to_str().and_then(|text| text.split_once("://")) {
         return Err(Failure::misuse(format!(
-            "--store {}: a store is `memory`, a SQLite file or postgres://USER@HOST:PORT/DATABASE",
-            mask::text(&store.display().to_string())
+            "--store {}://…: a store is `memory`, a SQLite file or postgres://USER@HOST:PORT/DATABASE",
+            mask::text(scheme)
         )));
     }
     Ok((StoreChoice::File(store.to_owned()), format!("in {}", output::harmless(&store.display().to_string()))))
@@ -42,6 +43,8 @@ fn database(_url: &str, _arguments: &Arguments) -> Result<(StoreChoice, String),
 fn database(url: &str, arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
     use pg_sandbox::{SharedStore, StoreKey};
 
+    use crate::account::variable;
+
     /// The environment variable with the key.
     const KEY: &str = "PG_STORE_KEY";
     /// The command that prints it.
@@ -49,14 +52,14 @@ fn database(url: &str, arguments: &Arguments) -> Result<(StoreChoice, String), F
     let from_hex = |digits: &str, from: &str| {
         StoreKey::from_hex(digits).ok_or_else(|| Failure::misuse(format!("{from} is not 64 hexadecimal digits")))
     };
-    let key = match (&arguments.store_key, std::env::var(KEY), std::env::var(COMMAND)) {
+    let key = match (&arguments.store_key, variable(KEY)?, variable(COMMAND)?) {
         (Some(file), _, _) => StoreKey::File(file.to_owned()),
-        (None, Ok(digits), _) => from_hex(&digits, KEY)?,
-        (None, Err(_), Ok(command)) => {
+        (None, Some(digits), _) => from_hex(&digits, KEY)?,
+        (None, None, Some(command)) => {
             let printed = printed_by(&command).map_err(|why| Failure::misuse(format!("{COMMAND}: {why}")))?;
             from_hex(&printed, COMMAND)?
         }
-        (None, Err(_), Err(_)) => {
+        (None, None, None) => {
             return Err(Failure::misuse(format!(
                 "a PostgreSQL store needs a key: give --store-key FILE, {KEY} with 64 hexadecimal digits, or {COMMAND} with a \
                  command that prints them"
@@ -68,12 +71,12 @@ fn database(url: &str, arguments: &Arguments) -> Result<(StoreChoice, String), F
     /// The command that prints them.
     const OLDER_COMMAND: &str = "PG_STORE_KEY_OLDER_COMMAND";
     let mut older: Vec<StoreKey> = arguments.store_key_older.iter().cloned().map(StoreKey::File).collect();
-    if let Ok(keys) = std::env::var(OLDER) {
+    if let Some(keys) = variable(OLDER)? {
         for digits in keys.split_whitespace() {
             older.push(from_hex(digits, OLDER)?);
         }
     }
-    if let Ok(command) = std::env::var(OLDER_COMMAND) {
+    if let Some(command) = variable(OLDER_COMMAND)? {
         let printed = printed_by(&command).map_err(|why| Failure::misuse(format!("{OLDER_COMMAND}: {why}")))?;
         for digits in printed.split_whitespace() {
             older.push(from_hex(digits, OLDER_COMMAND)?);

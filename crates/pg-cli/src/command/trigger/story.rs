@@ -21,11 +21,14 @@ use crate::{
     },
     control::Control,
     failure::Failure,
+    transport::transport,
 };
 
 /// The result, or the unexpected result.
 pub(super) type Seen = Result<String, String>;
 
+/// The time limit of a request.
+const DEADLINE: Duration = Duration::from_secs(60);
 /// The time limit for a callback to another address.
 const PATIENCE: Duration = Duration::from_secs(12);
 const BETWEEN: Duration = Duration::from_millis(50);
@@ -73,7 +76,7 @@ impl Story {
             )));
         };
         let base = control.base().clone();
-        let wire = Wire::default();
+        let wire = Wire::new(transport(DEADLINE)?);
         let enterprise = detail(Setting::EnterpriseApiKey).zip(detail(Setting::EnterpriseApiPassword));
         let credentials = [key, password, sha];
         let mut at = account_of(&base, &credentials, &dialect);

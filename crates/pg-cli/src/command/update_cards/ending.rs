@@ -76,7 +76,7 @@ pub(super) fn tell(
 ) -> Result<Exit, Failure> {
     let unfinished = unfinished(summary, input, dialect)?;
     if is_complete(summary) {
-        tell_counts(&summary.progress, &results.name());
+        tell_counts(&summary.progress, &results.place());
     }
     for batch in unfinished.iter().take(TOLD) {
         output::say(&format!("pg: {}", batch.line()));
@@ -189,7 +189,7 @@ fn tell_counts(progress: &Progress, results: &str) {
         said += &format!(", {} of them {}", HumanCount(progress.duplicates), repeats(progress));
     }
     let (answered, updated) = (HumanCount(progress.finished), HumanCount(progress.updated));
-    output::say(&format!("{said}: {answered} answered, {updated} with a new card; results in {results}"));
+    output::say(&format!("{said}: {answered} answered, {updated} with a new card; {results}"));
 }
 
 /// Returns advice about missing results.

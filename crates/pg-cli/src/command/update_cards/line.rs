@@ -35,6 +35,9 @@ impl Layout {
     pub(super) fn read(self, line: &str) -> Result<&str, &'static str> {
         let key = match self {
             Self::Keys => Some(line.trim()),
+            Self::Column { separator, .. } if has_open_quote(line, separator) => {
+                return Err("a quoted field has no end on this line; remove line breaks within fields");
+            }
             Self::Column { separator, at } => fields(line, separator).nth(at),
         };
         let key = key.ok_or("the row ends before the column cardKey")?;
@@ -98,6 +101,12 @@ fn fields(line: &str, separator: char) -> impl Iterator<Item = &str> {
         rest = after.find(separator).map(|at| &after[at + separator.len_utf8()..]);
         Some(field.trim())
     })
+}
+
+/// Whether a quoted field continues on the next line, which would be read as another row.
+fn has_open_quote(line: &str, separator: char) -> bool {
+    // The quotes of a whole field are removed.
+    fields(line, separator).any(|field| field.starts_with('"') && closing_quote(&field[1..]).is_none())
 }
 
 /// Returns the end of a quoted field: the first quote that is not doubled.

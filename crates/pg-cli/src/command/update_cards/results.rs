@@ -2,13 +2,18 @@
 
 use std::{
     fs::{File, TryLockError},
-    io::{self, ErrorKind, Seek, SeekFrom, Write},
+    io::{self, ErrorKind, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use pg_hyper::proto::machine::account_update::BatchResult;
 
-use super::{super::result_file, durable, row::Format, state::Written};
+use super::{
+    super::result_file,
+    durable,
+    row::Format,
+    state::{BEGIN_AGAIN, Written},
+};
 use crate::{failure::Failure, output};
 
 /// The output and the length written so far.
@@ -23,18 +28,20 @@ pub(super) enum Target {
     /// Locked against other processes.
     File(File, PathBuf),
     StandardOutput,
+    /// That of a finished run. It may have been changed or moved since.
+    Finished(PathBuf),
 }
 
 impl Target {
     /// Opens the output without changing it; creates it if it is missing. `-` is standard output.
     ///
     /// # Errors
-    /// If it cannot be written, or lacks written results.
-    pub(super) fn open(path: &Path, written: Written) -> Result<Self, Failure> {
+    /// If it cannot be written, or is not the file with the written results.
+    pub(super) fn open(path: &Path, format: Format, written: Written) -> Result<Self, Failure> {
         if is_standard_output(path) {
             return Ok(Self::StandardOutput);
         }
-        open_file(path, written).map(|file| Self::File(file, path.to_owned()))
+        open_file(path, format, written).map(|file| Self::File(file, path.to_owned()))
     }
 
     /// Truncates the output to the durable results.
@@ -108,13 +115,30 @@ impl Results {
     /// Its name.
     pub(super) fn name(&self) -> String {
         match &self.target {
-            Target::File(_, path) => path.display().to_string(),
-            Target::StandardOutput => "standard output".to_owned(),
+            Target::File(_, path) | Target::Finished(path) if !is_standard_output(path) => path.display().to_string(),
+            _ => "standard output".to_owned(),
         }
     }
 
-    pub(super) const fn on_standard_output(&self) -> bool {
-        matches!(self.target, Target::StandardOutput)
+    /// Returns where they are, for a sentence.
+    pub(super) fn place(&self) -> String {
+        let name = self.name();
+        match &self.target {
+            Target::Finished(path) if is_standard_output(path) => "its results went to standard output".to_owned(),
+            Target::Finished(path) if !path.exists() => {
+                format!("its results were in {name}, which does not exist any more")
+            }
+            Target::Finished(_) => format!("results in {name}, which is not changed"),
+            _ => format!("results in {name}"),
+        }
+    }
+
+    pub(super) fn on_standard_output(&self) -> bool {
+        match &self.target {
+            Target::StandardOutput => true,
+            Target::File(..) => false,
+            Target::Finished(path) => is_standard_output(path),
+        }
     }
 
     /// Returns why the output cannot be written.
@@ -135,6 +159,7 @@ impl Results {
                 out.write_all(output::for_stdout(text).as_bytes())?;
                 out.flush()?;
             }
+            Target::Finished(_) => {}
         }
         Ok(text.len() as u64)
     }
@@ -142,6 +167,11 @@ impl Results {
 
 pub(super) fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
+}
+
+/// Returns the absolute path of the output, which a resumed run finds from any folder.
+pub(super) fn absolute(path: PathBuf) -> PathBuf {
+    if is_standard_output(&path) { path } else { std::path::absolute(&path).unwrap_or(path) }
 }
 
 /// Checks that a new run overwrites nothing.
@@ -170,7 +200,7 @@ pub(super) fn check_apart(output: &Path, other: &Path, what: &str) -> Result<(),
     Err(Failure::misuse(format!("--output {} is {what}; choose another file", output.display())))
 }
 
-fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
+fn open_file(path: &Path, format: Format, written: Written) -> Result<File, Failure> {
     let shown = path.display();
     let unusable =
         |error: io::Error| Failure::misuse(format!("cannot write {shown}: {error}; choose another with --output"));
@@ -182,7 +212,7 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     let file = durable::private().create(written.bytes == 0).truncate(false).open(path).map_err(|error| match error
         .kind()
     {
-        ErrorKind::NotFound if written.bytes > 0 => lost(path),
+        ErrorKind::NotFound if written.bytes > 0 => unlike(path, LACKS),
         _ => unusable(error),
     })?;
     file.try_lock().map_err(|error| match error {
@@ -191,16 +221,32 @@ fn open_file(path: &Path, written: Written) -> Result<File, Failure> {
     })?;
     let found = file.metadata().map_err(unusable)?;
     if found.is_file() && found.len() < written.bytes {
-        return Err(lost(path));
+        return Err(unlike(path, LACKS));
+    }
+    // What is behind the written results is cut off, so the file has to be the one that they were written to.
+    if found.is_file() && written.bytes > 0 && !begins_with(path, format.head()).map_err(unusable)? {
+        return Err(unlike(path, "does not begin like the results of the earlier run"));
     }
     Ok(file)
 }
 
-fn lost(path: &Path) -> Failure {
-    Failure::misuse(format!(
-        "{} lacks results that were written to it; restore it, or start over with --restart",
-        path.display()
-    ))
+fn begins_with(path: &Path, head: &str) -> io::Result<bool> {
+    let mut found = Vec::new();
+    File::open(path)?.take(head.len() as u64).read_to_end(&mut found)?;
+    Ok(found == head.as_bytes())
+}
+
+const LACKS: &str = "lacks results that were written to it";
+
+/// Returns the failure of a file that is not as the run left it.
+fn unlike(path: &Path, problem: &str) -> Failure {
+    let advice = if path.is_absolute() {
+        format!("restore it; {BEGIN_AGAIN}")
+    } else {
+        // An earlier version stored the path as it was given.
+        "run the command in the folder in which the earlier run was started".to_owned()
+    };
+    Failure::misuse(format!("{} {problem}; {advice}", path.display()))
 }
 
 #[cfg(test)]
@@ -219,7 +265,7 @@ mod tests {
     }
 
     fn open(path: &Path, written: Written) -> Results {
-        Results::begin(Target::open(path, written).unwrap(), Format::Json, written).unwrap()
+        Results::begin(Target::open(path, Format::Json, written).unwrap(), Format::Json, written).unwrap()
     }
 
     #[test]
@@ -253,8 +299,9 @@ mod tests {
     fn foreign_files_and_missing_results_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.csv");
-        let open =
-            |written| Target::open(&path, written).and_then(|target| Results::begin(target, Format::Csv, written));
+        let open = |written| {
+            Target::open(&path, Format::Json, written).and_then(|target| Results::begin(target, Format::Csv, written))
+        };
         let written = Written { bytes: 10, ..Written::default() };
         assert!(open(written).is_err() && check_unused(&path).is_ok());
         fs::write(&path, "short").unwrap();

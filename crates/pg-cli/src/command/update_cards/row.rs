@@ -7,6 +7,8 @@ use pg_hyper::proto::machine::account_update::{BatchEnd, BatchResult};
 use pg_model::{CardKey, CardNumber, UpdatedCard, json, mask};
 use serde::{Deserialize, Serialize};
 
+use crate::redactor::cards;
+
 /// The format of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -93,7 +95,8 @@ impl LeftOut {
     }
 }
 
-/// Returns a result for the output: card numbers are masked in every field.
+/// Returns a result for the output: the card number and texts for people are masked. What the service should not send is masked in the
+/// rows.
 fn masked(entry: &UpdatedCard) -> UpdatedCard {
     let mut entry = entry.clone();
     let card = &mut entry.card;
@@ -131,16 +134,17 @@ fn csv(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &s
         batch_key,
         &left_out.error,
     ];
-    for (at, field) in fields.into_iter().enumerate() {
+    for (at, (field, name)) in fields.into_iter().zip(COLUMNS.split(',')).enumerate() {
         if at > 0 {
             text.push(',');
         }
+        let field = cards::value(name, field);
         if field.contains(['"', ',', '\r', '\n']) {
             text.push('"');
             text.push_str(&field.replace('"', "\"\""));
             text.push('"');
         } else {
-            text.push_str(field);
+            text.push_str(&field);
         }
     }
     text.push_str("\r\n");
@@ -150,6 +154,7 @@ fn csv(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &s
 fn object(text: &mut String, entry: &UpdatedCard, left_out: &LeftOut, batch_key: &str) {
     // A record is an object, so its text begins with a brace. It is not empty, since it contains the old card key.
     let record = json::write(entry);
+    let record = cards::masked(&record);
     let quoted = |text: &str| serde_json::Value::from(text);
     // Writing into a string cannot fail.
     let _ = write!(text, "{{\"status\":\"{}\",\"batchKey\":{},", left_out.status, quoted(batch_key));
@@ -191,6 +196,31 @@ mod tests {
         let refused = BatchEnd::Refused { code: "905".into(), message: "no".into() };
         let (text, rows) = Format::Csv.rows(&batch(refused), 5);
         assert_eq!((text.as_str(), rows), ("b-2,refused,,,,,,,,,,,,,,,905\r\n", 1));
+    }
+
+    /// What the service should not send.
+    #[test]
+    fn no_row_has_a_card_number_or_a_cv2() {
+        let mut entry = UpdatedCard::default().with(|record| {
+            record.old_card_key = "a-1".into();
+            record.card_key = "0d5c4929-4205-4735-9570-494111111111".into();
+            record.merchant_customer_reference = "4929420573595709".into();
+        });
+        entry.card.card_expiry_year = "49".to_owned();
+        for (name, text) in [("newPan", "4929420573595709"), ("cardCV2", "917"), ("note", "order 12345")] {
+            entry.extra.push(name, pg_model::Value::Text(text.into()));
+        }
+        let mut batch = BatchResult::new(0, BatchEnd::Finished);
+        (batch.end, batch.entries) = (1, vec![entry]);
+        for format in [Format::Csv, Format::Json] {
+            let (text, _) = format.rows(&batch, 0);
+            assert!(!text.contains("4929420573595709") && !text.contains("917"), "{text}");
+            assert!(
+                text.contains("492942******5709") && text.contains("0d5c4929-4205-4735-9570-494111111111"),
+                "{text}"
+            );
+        }
+        assert!(Format::Json.rows(&batch, 0).0.contains("order 12345"));
     }
 
     #[test]

@@ -118,7 +118,9 @@ impl Run {
     fn begin(&self, is_resumed: bool) {
         let progress = self.updating.progress();
         if is_resumed && progress.source_ended && progress.open_batches == 0 {
-            output::say("pg: an earlier run finished all card keys: nothing is sent; --restart starts over");
+            output::say(
+                "pg: an earlier run finished all card keys: nothing is sent; --restart submits all of them once more",
+            );
         } else if is_resumed {
             output::say(&format!(
                 "pg: resuming an earlier run: {} card keys were read, {} of them are done, {} in progress",
@@ -187,7 +189,7 @@ impl Run {
     /// stored with each reply, so nothing is left to store.
     async fn stop(&mut self) -> Result<(), Failure> {
         self.shown.say("pg: stopping: waiting for the request in progress; interrupt again to stop at once");
-        let mut again = pin!(Interrupted::listen()?.wait());
+        let mut again = pin!(Interrupted::listen_again()?.wait());
         self.gate.shut();
         loop {
             let update = tokio::select! {
@@ -223,6 +225,7 @@ impl Run {
         }
         if ending::is_complete(summary) {
             self.results.finish().map_err(|error| self.no_room(&error))?;
+            self.keeper.change(|state| state.finished = true);
         }
         self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))
     }

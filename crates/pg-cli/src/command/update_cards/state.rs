@@ -28,9 +28,13 @@ pub(super) struct State {
     pub(super) input: Print,
     /// A hash that distinguishes accounts.
     pub(super) account: String,
+    /// Absolute, so that the run can be resumed from another folder.
     pub(super) output: PathBuf,
     pub(super) format: Format,
     pub(super) written: Written,
+    /// Whether all results are in the output, which is not changed any more.
+    #[serde(default)]
+    pub(super) finished: bool,
     /// The last part of the URL for callbacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<String>,
@@ -66,6 +70,7 @@ impl State {
             output,
             format,
             written: Written::default(),
+            finished: false,
             token: None,
             machine: None,
         }
@@ -96,19 +101,30 @@ impl State {
         Ok(Some(state))
     }
 
-    /// Checks whether the run may be resumed.
+    /// Whether it is of a finished run of another input, so that nothing is left to resume.
+    pub(super) fn is_over(&self, new: &Self) -> bool {
+        self.finished && self.input != new.input
+    }
+
+    /// Checks whether the run may be resumed. `same_account` confirms the account.
     ///
     /// # Errors
     /// If the input, the account or the output has changed; the message says what to do.
-    pub(super) fn check(&self, new: &Self, output_named: bool, format_named: bool) -> Result<(), Failure> {
+    pub(super) fn check(
+        &self,
+        new: &Self,
+        same_account: bool,
+        output_named: bool,
+        format_named: bool,
+    ) -> Result<(), Failure> {
         let differs = if self.input != new.input {
             format!(
                 "a different file: it had {} bytes with {} card keys, this one has {} with {}, or different ones",
                 self.input.bytes, self.input.keys, new.input.bytes, new.input.keys
             )
-        } else if self.account != new.account {
-            "a different account (PG_API_KEY)".to_owned()
-        } else if output_named && self.output != new.output {
+        } else if self.account != new.account && !same_account {
+            "a different account (PG_API_KEY); if only the key was replaced, add --same-account".to_owned()
+        } else if output_named && result_file::located(&self.output) != result_file::located(&new.output) {
             format!("results in {}; omit --output to resume", self.output.display())
         } else if format_named && self.format != new.format {
             format!("results as {}; omit --format to resume", self.format.name())
@@ -119,7 +135,7 @@ impl State {
     }
 }
 
-const BEGIN_AGAIN: &str = "--restart discards that run and starts over; batches that the service already has are then \
+pub(super) const BEGIN_AGAIN: &str = "--restart discards that run and starts over; batches that the service already has are then \
 submitted twice";
 
 /// The state in memory and, unless the input is standard input, in its file.

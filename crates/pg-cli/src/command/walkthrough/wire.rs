@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use pg_hyper::{HyperTransport, Transport, TransportError};
 
-/// Real HTTP over loopback that records its messages. Clones share the connections and the record.
-#[derive(Clone, Default)]
+/// Real HTTP that records its messages. Clones share the connections and the record.
+#[derive(Clone)]
 pub(in crate::command) struct Wire {
     hyper: HyperTransport,
     exchanges: Arc<Mutex<Vec<Exchange>>>,
@@ -45,6 +45,11 @@ impl Reply {
 }
 
 impl Wire {
+    /// Creates an empty record of messages over this transport.
+    pub(in crate::command) fn new(hyper: HyperTransport) -> Self {
+        Self { hyper, exchanges: Arc::default() }
+    }
+
     /// Sets another time limit for connecting, sending and receiving together.
     pub(in crate::command) fn deadline(&self, deadline: std::time::Duration) -> Self {
         Self { hyper: self.hyper.clone().deadline(deadline), exchanges: Arc::clone(&self.exchanges) }

@@ -9,9 +9,9 @@ use std::{
 use super::{
     Cards,
     relay::{Relay, Stop},
-    until_it_says,
+    rows, until_it_says,
 };
-use crate::command::pg::Ended;
+use crate::command::pg::{Ended, Pg, words};
 
 /// Three batches: requests 1 to 3 submit them, 4 to 6 fetch their results.
 const CARDS: usize = 6;
@@ -20,9 +20,13 @@ const ELSEWHERE: &str = "--same-account";
 
 impl Cards {
     /// Runs it until the sandbox has seen that request or not, then kills it.
-    fn kill_at(&self, at: usize, stop: Stop, flags: &str) {
+    pub(super) fn kill_at(&self, at: usize, stop: Stop, flags: &str) {
+        self.kill_run_at(at, stop, self.update(flags));
+    }
+
+    fn kill_run_at(&self, at: usize, stop: Stop, run: Pg) {
         let relay = Relay::stopping(self.sandbox.facts["baseUrl"].as_str().unwrap(), at, stop);
-        let mut child = self.update(flags).env("PG_BASE_URL", &relay.base).start();
+        let mut child = run.env("PG_BASE_URL", &relay.base).start();
         relay.stopped();
         child.kill().unwrap();
         child.wait().unwrap();
@@ -145,27 +149,133 @@ fn results_that_were_written_and_not_yet_known_are_not_there_twice() {
     cards.update(ELSEWHERE).run().ends(2).says("lacks results");
 }
 
+/// A service manager and a person's shell have different folders.
+#[test]
+fn a_run_is_resumed_from_any_folder() {
+    let cards = Cards::new(CARDS);
+    let [here, there] = ["here", "there"].map(|name| cards.folder.path().join(name));
+    [&here, &there].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    cards.kill_run_at(6, Stop::BeforeReply, cards.update("--output out.csv").within(&here));
+    let other = "precious\n".repeat(1_000);
+    fs::write(there.join("out.csv"), &other).unwrap();
+    // The same path is another file here.
+    cards.update(&format!("{ELSEWHERE} --output out.csv")).within(&there).run().ends(2).says("omit --output");
+    let resumed = cards.update(&format!("{ELSEWHERE} --output ../here/out.csv")).within(&there).run().ends(0);
+    resumed.says("resuming an earlier run").says("here/out.csv");
+    assert_eq!(rows(&fs::read_to_string(here.join("out.csv")).unwrap()).len(), CARDS);
+    assert_eq!(fs::read_to_string(there.join("out.csv")).unwrap(), other);
+    cards.were_submitted_once();
+
+    // The default is a file beside the input, whatever the folder.
+    let cards = Cards::new(CARDS);
+    let update = |path: &str| {
+        let command = words(&format!("update-cards {path} --batch-size 2 --poll 1 {ELSEWHERE}"));
+        cards.sandbox.with_account(command, "main")
+    };
+    cards.kill_run_at(6, Stop::BeforeReply, update("cards.txt").within(cards.folder.path()));
+    let folder = cards.folder.path().file_name().unwrap().to_str().unwrap();
+    let above = cards.folder.path().parent().unwrap();
+    update(&format!("{folder}/cards.txt")).within(above).run().ends(0).says("resuming an earlier run");
+    cards.are_exact();
+    cards.were_submitted_once();
+}
+
+/// Nothing is cut off in a file that does not begin as the results do.
+#[test]
+fn a_file_that_is_not_the_results_of_the_run_is_unchanged() {
+    let cards = Cards::new(CARDS);
+    let [here, there] = ["here", "there"].map(|name| cards.folder.path().join(name));
+    [&here, &there].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    cards.kill_run_at(6, Stop::BeforeReply, cards.update("--output out.csv").within(&here));
+    let results = fs::read(here.join("out.csv")).unwrap();
+    let other = "precious\n".repeat(1_000);
+    fs::write(here.join("out.csv"), &other).unwrap();
+    cards.update(ELSEWHERE).within(&here).run().ends(2).says("does not begin like the results of the earlier run");
+    assert_eq!(fs::read_to_string(here.join("out.csv")).unwrap(), other);
+    fs::write(here.join("out.csv"), &results).unwrap();
+
+    // A state with a path that is not absolute.
+    let state = fs::read_to_string(cards.beside(".pg-state")).unwrap();
+    let state = state.replace(&*here.join("out.csv").to_string_lossy(), "out.csv");
+    fs::write(cards.beside(".pg-state"), state).unwrap();
+    fs::write(there.join("out.csv"), &other).unwrap();
+    for folder in [&there, &cards.folder.path().to_owned()] {
+        let refused = cards.update(ELSEWHERE).within(folder).run().ends(2);
+        let refused = refused.says("in the folder in which the earlier run was started");
+        assert!(!refused.err.contains("--restart"), "{}", refused.err);
+    }
+    assert_eq!(fs::read_to_string(there.join("out.csv")).unwrap(), other);
+    cards.update(ELSEWHERE).within(&here).run().ends(0);
+    assert_eq!(rows(&fs::read_to_string(here.join("out.csv")).unwrap()).len(), CARDS);
+    cards.were_submitted_once();
+}
+
+/// A key is replaced once it has been exposed, also during a run.
+#[test]
+fn a_run_goes_on_with_a_new_api_key_if_that_is_confirmed() {
+    let cards = Cards::new(CARDS);
+    cards.kill_at(6, Stop::BeforeReply, "");
+    let text = fs::read_to_string(cards.beside(".pg-state")).unwrap();
+    let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let current = state["account"].take();
+    state["account"] = "0a1b2c3d".into();
+    fs::write(cards.beside(".pg-state"), state.to_string()).unwrap();
+    cards.update("").run().ends(2).says("a different account (PG_API_KEY)").says("--same-account");
+    cards.update(ELSEWHERE).run().ends(0);
+    cards.are_exact();
+    cards.were_submitted_once();
+    let state: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(cards.beside(".pg-state")).unwrap()).unwrap();
+    assert_eq!(state["account"], current);
+}
+
 #[test]
 #[cfg(unix)]
 fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
-    interrupted_before_the_reply(|_| String::new());
+    interrupted_before_the_reply(&["-INT"], |_| String::new());
+}
+
+/// The shell and the system each send a signal when a terminal is closed.
+#[test]
+#[cfg(unix)]
+fn a_closed_terminal_leaves_no_doubt_either() {
+    interrupted_before_the_reply(&["-HUP", "-HUP"], |_| String::new());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_that_ignores_a_closed_terminal_goes_on() {
+    let cards = Cards::new(CARDS);
+    let mut relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 2, Stop::BeforeReply);
+    // As nohup does.
+    let run = cards.update("").under("sh", &["-c", "trap '' HUP; exec \"$@\"", "sh"]);
+    let child = run.env("PG_BASE_URL", &relay.base).start();
+    relay.stopped();
+    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+    relay.go_on();
+    child.ended().ends(0);
+    cards.are_exact();
 }
 
 /// With a store, the machine gets the reply after the shared limits.
 #[test]
 #[cfg(unix)]
 fn an_interruption_of_a_run_over_a_store_leaves_no_doubt_either() {
-    interrupted_before_the_reply(|cards| format!("--store {}", cards.store()));
+    interrupted_before_the_reply(&["-INT"], |cards| format!("--store {}", cards.store()));
 }
 
 #[cfg(unix)]
-fn interrupted_before_the_reply(flags: fn(&Cards) -> String) {
+fn interrupted_before_the_reply(signals: &[&str], flags: fn(&Cards) -> String) {
     let cards = Cards::new(CARDS);
     let mut relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 2, Stop::BeforeReply);
     let mut child = cards.update(&flags(&cards)).env("PG_BASE_URL", &relay.base).start();
     relay.stopped();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let signal = |name: &str, child: &Child| {
+        assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+    };
+    signal(signals[0], &child);
     let mut said = until_it_says(&mut child, "stopping: waiting for the request in progress");
+    signals[1..].iter().for_each(|name| signal(name, &child));
     relay.go_on();
     let mut rest = String::new();
     said.read_line(&mut rest).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::Cards;
+use super::{Cards, relay::Stop};
 use crate::command::pg::{pg, words};
 
 #[test]
@@ -19,6 +19,12 @@ fn bad_lines_are_named_and_nothing_is_sent() {
         .says("12 lines without a card key, the first 10 of them above; nothing was sent");
     assert_eq!(cards.requests(), 0);
     assert_eq!(fs::read_dir(cards.folder.path()).unwrap().count(), 1);
+    // A part of a name is no card key.
+    for table in ["name,cardKey\n\"Smith, John\nJr\",k-5\n", "cardKey,name\nk-5,\"Smith\nJohn\nJr\"\n"] {
+        cards.write(table);
+        cards.update("").run().ends(2).says("line 2: a quoted field has no end on this line");
+        assert_eq!(cards.requests(), 0);
+    }
     cards.write("# none\n");
     cards.update("").run().ends(2).says("has no card keys");
 }
@@ -26,11 +32,12 @@ fn bad_lines_are_named_and_nothing_is_sent() {
 #[test]
 fn resuming_refuses_another_file_account_or_output() {
     let cards = Cards::new(3);
-    cards.update("").run().ends(0);
+    cards.kill_at(3, Stop::BeforeReply, "");
     let text = fs::read_to_string(cards.file()).unwrap();
     cards.write(&format!("{text}\n"));
     cards.update("").run().ends(2).says("started with a different file").says("--restart");
     cards.write(&text);
+    cards.update("--same-account").run().ends(0);
     cards.update("--output elsewhere.csv").run().ends(2).says("omit --output");
     cards.update("--format json").run().ends(2).says("omit --format");
     cards.update("").env("PG_API_KEY", "0123456789abcdef0123456789abcdef").run().ends(2).says("a different account");
@@ -41,6 +48,39 @@ fn resuming_refuses_another_file_account_or_output() {
     cards.update("--restart").run().ends(0);
     assert_eq!(times(&cards), 6);
     cards.are_exact();
+}
+
+/// The usual line of a scheduler: the same command each month, whatever has become of the files of the last run.
+#[test]
+fn a_finished_run_leaves_its_results_to_others() {
+    let cards = Cards::new(3);
+    cards.update("").run().ends(0);
+    let requests = cards.requests();
+    let results = cards.beside(".results.csv");
+    let edited = fs::read_to_string(&results).unwrap() + "a row that was added\r\n";
+    fs::write(&results, &edited).unwrap();
+    let again = cards.update("--json").run().ends(0).says("an earlier run finished all card keys: nothing is sent");
+    let told: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((&told["answered"], &told["results"]), (&3.into(), &results.display().to_string().into()));
+    assert_eq!(fs::read_to_string(&results).unwrap(), edited);
+
+    // Saved again by another program, and shorter.
+    fs::write(&results, edited.replace("\r\n", "\n")).unwrap();
+    cards.update("").run().ends(0).says("is not changed");
+    fs::remove_file(&results).unwrap();
+    let gone =
+        cards.update("").run().ends(0).says("an earlier run finished all card keys").says("does not exist any more");
+    assert!(!results.exists() && cards.requests() == requests, "{}", gone.err);
+
+    // The next list is a new run, which overwrites nothing.
+    fs::write(&results, &edited).unwrap();
+    cards.write(&cards.keys[..2].join("\n"));
+    let refused = cards.update("").run().ends(2).says("already exists; choose another with --output");
+    assert!(!refused.err.contains("twice"), "{}", refused.err);
+    assert_eq!((fs::read_to_string(&results).unwrap(), cards.requests()), (edited, requests));
+    fs::remove_file(&results).unwrap();
+    cards.update("").run().ends(0).says("2 card keys: 2 answered");
+    assert_eq!(cards.rows().len(), 2);
 }
 
 #[test]

@@ -20,7 +20,7 @@ Examples:
   eval \"$(pg sandbox accounts main)\"        sets PG_BASE_URL, PG_API_KEY, … in this shell
   pg sandbox accounts --json | jq '.[].name'
 
-Credentials of accounts from a config file are not shown.")]
+Credentials of accounts from a config file are not shown; those of another account are unset.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     at: SandboxFlags,
@@ -69,6 +69,9 @@ pub(super) fn exports(account: &Value, base: &str) -> String {
     for setting in Setting::ALL.into_iter().filter(others) {
         if let Some(value) = account[setting.member()].as_str() {
             lines.push(format!("export {}={}", setting.variable(), shell::word(value)));
+        } else if setting.is_secret() {
+            // Those of another account would be sent to this sandbox.
+            lines.push(format!("unset {}", setting.variable()));
         }
     }
     if account[Setting::ApiKey.member()].is_null() {
