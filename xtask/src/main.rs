@@ -106,8 +106,8 @@ enum Command {
     #[command(
         long_about = "Builds pg for Linux with musl, linked statically, and packs it with completions, manual pages, the licences of \
                       everything that is linked into it and a list of that (CycloneDX) as target/dist/pg-VERSION-TARGET.tar.gz, \
-                      with SHA256SUMS beside it. The same sources give the same archive. Then it unpacks the archive and runs the \
-                      program with an empty folder as its root. Installs the rustup target and, for root on Debian, musl-tools."
+                      with SHA256SUMS beside it. The same sources and tools give the same archive; if the program holds a path of this machine, it \
+                      fails. Then it unpacks the archive and runs the program with an empty folder as its root. Installs the rustup target and, for root on Debian, musl-tools."
     )]
     Dist {
         /// Builds without optimisation, as a quick test
