@@ -371,7 +371,7 @@ fn after_refused_credentials_the_shop_sends_nothing_and_looks_up_later_what_may_
     }
 }
 
-// spec: 2 §7: An invalid signature may be that of one damaged request.
+/// An invalid signature may be that of one damaged request, which the documents do not say.
 #[test]
 fn one_request_that_arrives_damaged_does_not_stop_the_shop() {
     let Some(node) = package::node() else { return };

@@ -1,7 +1,9 @@
 //! `cargo xtask dist`: the command as an archive that needs no other files of a system.
 
+mod bundled;
 mod contents;
 mod licences;
+mod paths;
 mod sbom;
 mod tried;
 
@@ -18,6 +20,7 @@ use crate::{
     targets, workspace,
 };
 use contents::Contents;
+use paths::Paths;
 
 /// The C compiler for SQLite and ring, and its package.
 const COMPILER: debian::Tools = &[("musl-gcc", "musl-tools")];
@@ -40,7 +43,10 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
     let version = metadata.packages.iter().find(|package| package.name == "pg-cli").context("no crate pg-cli")?;
     let name = format!("pg-{}-{target}", version.version);
     let profile = if quick { "dev" } else { "dist" };
-    let program = build(root, metadata.target_directory.as_std_path(), &target, profile)?;
+    let target_directory = metadata.target_directory.as_std_path();
+    let paths = Paths::of(root, target_directory)?;
+    let program = build(root, target_directory, &target, profile, &paths)?;
+    paths.are_not_in(&fs::read(&program)?)?;
 
     let dist = metadata.target_directory.join("dist").into_std_path_buf();
     let folder = dist.join(&name);
@@ -58,14 +64,17 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
     Ok(())
 }
 
-fn build(root: &Path, target_directory: &Path, target: &str, profile: &str) -> Result<PathBuf> {
+/// Its flags are those of this target only, which no other command builds for: none has to build anything again.
+fn build(root: &Path, target_directory: &Path, target: &str, profile: &str, paths: &Paths) -> Result<PathBuf> {
     let compiler = format!("CC_{}", target.replace('-', "_"));
     let mut cargo = workspace::cargo(root);
     cargo.args(["build", "--locked", "-p", "pg-cli", "--bin", "pg", "--features", FEATURES]);
     cargo.args(["--profile", profile, "--target", target]).env(compiler, "musl-gcc");
-    if profile == "dev" {
-        cargo.env("CFLAGS", "-O0");
-    }
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", paths.rust_flags()).env_remove("RUSTFLAGS");
+    // The time that C code says it was compiled at, which mimalloc prints.
+    cargo.env("SOURCE_DATE_EPOCH", "0");
+    let unoptimised = if profile == "dev" { "-O0 " } else { "" };
+    cargo.env("CFLAGS", format!("{unoptimised}{}", paths.c_flags()));
     steps::execute(&mut cargo)?;
     let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target_directory.join(target).join(folder).join("pg"))
@@ -83,6 +92,7 @@ fn fill(root: &Path, folder: &Path, program: &Path, contents: &Contents) -> Resu
         fs::write(folder.join("completions").join(file), said(program, &["completions", shell])?)?;
     }
     said(program, &["man", &folder.join("man").to_string_lossy()])?;
+    bundled::copy_notices_of_rust(folder)?;
     fs::write(folder.join("THIRD-PARTY.md"), licences::page(contents)?)?;
     fs::write(folder.join("sbom.cdx.json"), sbom::document(contents)?)?;
     Ok(())
@@ -92,11 +102,13 @@ fn said(program: &Path, arguments: &[&str]) -> Result<String> {
     workspace::printed(&format!("pg {}", arguments.join(" ")), Command::new(program).args(arguments))
 }
 
-/// Reproducible: the same bytes at any time and for any user.
+/// Reproducible: the same bytes at any time and for any user, whose mask would else be in them.
 fn pack(dist: &Path, name: &str, archive: &Path) -> Result<()> {
     let mut tar = Command::new("tar");
     tar.args([
+        "--format=gnu",
         "--sort=name",
+        "--mode=u=rwX,go=rX",
         "--mtime=@0",
         "--owner=0",
         "--group=0",
@@ -113,4 +125,35 @@ fn write_sum(archive: &Path) -> Result<String> {
     let name = archive.file_name().context("an archive has a name")?.to_string_lossy();
     fs::write(archive.with_file_name("SHA256SUMS"), format!("{sum}  {name}\n"))?;
     Ok(sum)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// The archive of a user whose new files are readable for that user alone, or for a group.
+    fn packed(file_mode: u32, program_mode: u32) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let content = folder.path().join("pg-1");
+        fs::create_dir(&content).unwrap();
+        for (name, mode) in [("pg", program_mode), ("CHANGELOG.md", file_mode)] {
+            fs::write(content.join(name), name).unwrap();
+            fs::set_permissions(content.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::set_permissions(&content, fs::Permissions::from_mode(program_mode | 0o100)).unwrap();
+        let archive = folder.path().join("pg-1.tar.gz");
+        pack(folder.path(), "pg-1", &archive).unwrap();
+        fs::read(archive).unwrap()
+    }
+
+    #[test]
+    fn an_archive_is_the_same_whatever_the_mask_of_its_builder() {
+        let usual = packed(0o644, 0o755);
+        assert_eq!(packed(0o600, 0o700), usual);
+        assert_eq!(packed(0o664, 0o775), usual);
+        assert_ne!(packed(0o644, 0o644), usual, "a program without the right to run it");
+    }
 }

@@ -106,8 +106,8 @@ enum Command {
     #[command(
         long_about = "Builds pg for Linux with musl, linked statically, and packs it with completions, manual pages, the licences of \
                       everything that is linked into it and a list of that (CycloneDX) as target/dist/pg-VERSION-TARGET.tar.gz, \
-                      with SHA256SUMS beside it. The same sources give the same archive. Then it unpacks the archive and runs the \
-                      program with an empty folder as its root. Installs the rustup target and, for root on Debian, musl-tools."
+                      with SHA256SUMS beside it. The same sources and tools give the same archive; if the program holds a path of this machine, it \
+                      fails. Then it unpacks the archive and runs the program with an empty folder as its root. Installs the rustup target and, for root on Debian, musl-tools."
     )]
     Dist {
         /// Builds without optimisation, as a quick test
@@ -134,7 +134,7 @@ enum Command {
     )]
     Fuzz {
         /// Minutes for each target
-        #[arg(long, value_name = "N", default_value_t = 1.0)]
+        #[arg(long, value_name = "N", value_parser = minutes, default_value_t = 1.0)]
         minutes: f64,
         /// Targets that run at the same time
         #[arg(long, value_name = "N", default_value_t = 1)]
@@ -163,7 +163,7 @@ enum Command {
         #[arg(short, long, value_name = "CRATE")]
         package: Option<String>,
         /// Minutes for each package
-        #[arg(long, value_name = "N", default_value_t = 20.0)]
+        #[arg(long, value_name = "N", value_parser = minutes, default_value_t = 20.0)]
         minutes: f64,
     },
     /// Runs the simulation with many seeds: machines against the sandbox, on virtual time
@@ -232,6 +232,12 @@ enum Command {
     },
 }
 
+/// A time that passes: 0 is no limit for the programs that get it.
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes: &f64| minutes.is_finite() && *minutes > 0.0);
+    minutes.ok_or_else(|| "must be a number above 0".to_owned())
+}
+
 fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
@@ -265,6 +271,19 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench { hostile: true, .. } => bench::hostile(&root),
         Command::Bench { quick, package, resume, .. } => {
             bench::run(&root, &bench::Choice { quick, resume, packages: package })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minutes;
+
+    #[test]
+    fn no_minutes_are_not_without_end() {
+        assert_eq!(minutes("0.5"), Ok(0.5));
+        for wrong in ["0", "-1", "inf", "NaN", "one"] {
+            assert!(minutes(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -62,13 +62,24 @@ const TIME_IS_OVER: i32 = 124;
 
 /// Runs every package, or the named one, each within the time limit; reports those without time left.
 pub(crate) fn run(root: &Path, package: Option<&str>, minutes: f64) -> Result<()> {
+    let chosen = chosen(package)?;
     nightly::install(&["miri", "rust-src"])?;
-    let chosen = RUNS.into_iter().filter(|(name, _)| package.is_none_or(|wanted| wanted == *name));
     let steps = chosen
+        .into_iter()
         .map(|(name, targets)| Step::new(format!("{name} under Miri"), move || test(root, name, targets, minutes)));
     let mut run = Run::new(false);
     run.one_by_one(steps.collect());
     run.end()
+}
+
+/// The package, or all.
+fn chosen(package: Option<&str>) -> Result<Vec<(&'static str, &'static [&'static str])>> {
+    let chosen: Vec<_> = RUNS.into_iter().filter(|(name, _)| package.is_none_or(|wanted| wanted == *name)).collect();
+    if chosen.is_empty() {
+        let names = RUNS.map(|(name, _)| name).join(", ");
+        bail!("nothing of {} runs under Miri; only {names}", package.unwrap_or_default());
+    }
+    Ok(chosen)
 }
 
 fn test(root: &Path, package: &str, targets: &[&str], minutes: f64) -> Result<steps::Outcome> {
@@ -128,6 +139,14 @@ fn has_passed(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_package_that_does_not_run_under_miri_is_refused() {
+        assert_eq!(chosen(None).unwrap().len(), RUNS.len());
+        assert_eq!(chosen(Some("pg-model")).unwrap().len(), 1);
+        let told = chosen(Some("pg-modell")).unwrap_err().to_string();
+        assert_eq!(told, "nothing of pg-modell runs under Miri; only pg-crypto, pg-model, pg-proto");
+    }
 
     #[test]
     fn tests_that_have_passed_are_counted() {

@@ -14,7 +14,7 @@ use crate::{
 impl Field {
     /// Checks one value; broken rules are added to `violations` under `name`.
     ///
-    /// An empty value counts as not given: it is an error only if the field is required.
+    /// An empty value breaks a rule only if the field is required.
     #[inline]
     pub fn check(&'static self, name: &dyn fmt::Display, value: &str, violations: &mut Violations) {
         if let Some(rule) = self.broken_rule(value) {

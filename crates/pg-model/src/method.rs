@@ -108,7 +108,7 @@ pub enum AuthScheme {
 /// Whether a request may be sent again if it is unknown whether it was executed (A22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetrySafety {
-    /// Sending it twice has the same effect as sending it once.
+    /// Sending it again does no harm, though the reply may be another one.
     Safe,
     /// Only after a lookup of its `uniqueMerchantReference`, and under the same reference.
     LookupFirst,

@@ -40,7 +40,7 @@ async fn pay(browser: &Browser, number: &str) {
     browser.submit("form button").await;
 }
 
-// spec: 3 §1: The pages need no script, fit the smallest screens, and pass the accessibility rules of axe.
+/// The pages need no script, fit the smallest screens, and pass the accessibility rules of axe: no document asks for it.
 #[tokio::test]
 async fn of_the_checkout() {
     let Some(browser) = Browser::open(Scripts::On).await else { return };

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub(super) use self::codes::AREAS;
 use super::{
     place::{Place, Places, Problems, allowed},
-    tables::{Credentials, Group, GroupRow, Method, Row, Service, Tables},
+    tables::{Credentials, Group, GroupRow, Method, Retry, Row, Service, Tables},
 };
 
 /// Hand-written types of `pg-model` that fields may have.
@@ -24,6 +24,9 @@ const HAND_WRITTEN: &[&str] =
 
 /// Parameters that every request gets automatically.
 const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
+
+/// The parameter by which a payment is looked up.
+const REFERENCE: &str = "uniqueMerchantReference";
 
 /// Notes every mistake.
 pub(super) fn check(tables: &Tables, problems: &mut Problems) {
@@ -110,6 +113,8 @@ impl<'t> Checker<'t> {
         }
         if !matches!(info.version, 3 | 5) {
             self.problem(info.places.of("version"), "version must be 3 or 5");
+        } else if (info.version == 3) != info.prefix.starts_with("/v3/") {
+            self.problem(info.places.of("prefix"), "the paths of version 3 begin with /v3/, and no others do");
         }
         for method in &service.methods {
             self.method(info.version, method);
@@ -144,8 +149,21 @@ impl<'t> Checker<'t> {
         {
             self.problem(places.of("output"), format!("output must be \"Outcome<{}>\" or left out", method.reply));
         }
+        self.retry(method);
         self.rows(&method.fields, false);
         self.wire_names(places.row, &method.fields);
+    }
+
+    /// A class that would send a payment twice, or look it up by what it does not carry.
+    fn retry(&mut self, method: &'t Method) {
+        let place = method.places.of("retry");
+        if method.retry == Retry::Safe && method.output.is_some() {
+            self.problem(place, "a method with an output moves money, so sending it again is not safe");
+        }
+        let carries = || self.tables.flatten(&method.fields).iter().any(|field| field.wire == REFERENCE);
+        if method.retry == Retry::LookupFirst && !self.is_endless() && !carries() {
+            self.problem(place, format!("the method has no {REFERENCE} by which it could be looked up"));
+        }
     }
 
     fn group(&mut self, group: &'t Group) {
@@ -195,6 +213,11 @@ impl<'t> Checker<'t> {
             let what = format!("group {:?} has required fields, so it needs required = true", row.group);
             self.problem(row.places.row, what);
         }
+    }
+
+    /// Whether a group contains itself, so that its fields cannot be listed.
+    fn is_endless(&self) -> bool {
+        self.tables.groups.iter().any(|group| self.reaches(group, &group.name, 0))
     }
 
     /// Whether a group contains the named one, directly or in its groups.

@@ -88,8 +88,11 @@ fn page(root: &Path, tables: &Tables, service: &Service, method: &Method) -> Str
     }
     let _ = writeln!(text, "\nParameters\n{}", parameters(tables, method));
     let _ = writeln!(text, "Where it is");
-    for one in whereabouts::of(root, service, method) {
-        let _ = writeln!(text, "  {:<22}{}", one.what, one.at.as_deref().unwrap_or("nowhere yet"));
+    let places = whereabouts::of(root, service, method);
+    // Two blanks, so that a terminal finds the path.
+    let width = places.iter().map(|one| one.what.len()).max().unwrap_or_default() + 2;
+    for one in places {
+        let _ = writeln!(text, "  {:<width$}{}", one.what, one.at.as_deref().unwrap_or("nowhere yet"));
     }
     text
 }
@@ -160,6 +163,17 @@ mod tests {
 
     fn tables() -> Tables {
         checked(&root().join(TABLES)).unwrap()
+    }
+
+    #[test]
+    fn each_path_stands_apart_from_its_label() {
+        let tables = tables();
+        let (service, method) = find(&tables, "authCardKey").unwrap();
+        for one in whereabouts::of(&root(), service, method) {
+            let line = format!("  {} ", one.what);
+            let page = page(&root(), &tables, service, method);
+            assert!(page.lines().any(|text| text.starts_with(&format!("{line} "))), "{line}");
+        }
     }
 
     #[test]

@@ -111,3 +111,28 @@ fn tables_of_the_pages_are_rectangular() {
         }
     }
 }
+
+/// `updateCardKeyDetails` erases what is sent empty (A9), so a client must not send what it does not know.
+#[test]
+fn an_empty_value_is_not_described_as_a_missing_one() {
+    for page in ["docs/reference/README.md", "docs/reference/openapi.yaml"] {
+        let text = read(page).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!text.contains("same as not sent") && !text.contains("count as not given"), "{page}");
+        assert!(text.contains("`updateCardKeyDetails` erases"), "{page}");
+    }
+}
+
+/// The description of a retry class denies nothing that a method of that class says of itself.
+#[test]
+fn the_retry_classes_agree_with_their_methods() {
+    let page = read("docs/reference/README.md");
+    let row = |class: &str| page.lines().find(|line| line.starts_with(&format!("| {class} |"))).unwrap().to_owned();
+    let reasons = |class: &str| {
+        let tables = checked(&root().join(TABLES)).unwrap();
+        let methods = tables.methods().filter(|(_, method)| openapi::retry_class(method.retry) == class);
+        methods.map(|(_, method)| method.retry_why.clone()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(reasons("never").contains("look it up") && row("never").contains("look it up"), "{}", row("never"));
+    let safe = row("safe");
+    assert!(reasons("safe").contains("a second delete gets an error") && !safe.contains("no further effect"), "{safe}");
+}

@@ -1,4 +1,4 @@
-//! What is linked into the program: its crate and all below it.
+//! What is linked into the program: its crate and all below it, and what is no crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use cargo_metadata::{CargoOpt, DependencyKind, MetadataCommand, Package, PackageId};
+
+use super::bundled::{self, Bundled};
 
 pub(super) struct Contents {
     /// By name and version, the program's own crate among them.
@@ -16,8 +18,8 @@ pub(super) struct Contents {
     pub(super) program: PackageId,
     /// SHA-256 of the downloaded packages, from the lock file, by name and version.
     pub(super) checksums: BTreeMap<(String, String), String>,
-    /// The version of SQLite, which is C and no crate.
-    pub(super) sqlite: Option<String>,
+    /// What is no crate.
+    pub(super) bundled: Vec<Bundled>,
 }
 
 impl Contents {
@@ -52,20 +54,13 @@ impl Contents {
         let mut packages: Vec<Package> =
             metadata.packages.into_iter().filter(|package| links.contains_key(&package.id)).collect();
         packages.sort_by(|one, other| (&one.name, &one.version).cmp(&(&other.name, &other.version)));
-        let sqlite = packages.iter().find(|package| package.name == "libsqlite3-sys").and_then(sqlite);
-        Ok(Self { packages, links, program, checksums: checksums(root)?, sqlite })
+        let bundled = bundled::all(&packages, target)?;
+        Ok(Self { packages, links, program, checksums: checksums(root)?, bundled })
     }
 }
 
 fn is_macro(package: &Package) -> bool {
     package.targets.iter().any(|target| target.is_proc_macro())
-}
-
-/// The version that the bundled source says it is.
-fn sqlite(package: &Package) -> Option<String> {
-    let header = fs::read_to_string(package.manifest_path.parent()?.join("sqlite3/sqlite3.h")).ok()?;
-    let line = header.lines().find_map(|line| line.strip_prefix("#define SQLITE_VERSION "))?;
-    Some(line.trim().trim_matches('"').to_owned())
 }
 
 fn checksums(root: &Path) -> Result<BTreeMap<(String, String), String>> {

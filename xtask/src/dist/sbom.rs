@@ -4,9 +4,7 @@ use anyhow::Result;
 use cargo_metadata::{Package, PackageId};
 use serde_json::{Value, json};
 
-use super::contents::Contents;
-
-const SQLITE: &str = "sqlite";
+use super::{bundled::Bundled, contents::Contents};
 
 pub(super) fn document(contents: &Contents) -> Result<String> {
     let by_id = |id: &PackageId| contents.packages.iter().find(|package| package.id == *id);
@@ -23,19 +21,17 @@ pub(super) fn document(contents: &Contents) -> Result<String> {
         .map(|package| {
             let mut links: Vec<String> =
                 contents.links.get(&package.id).into_iter().flatten().filter_map(by_id).map(reference).collect();
-            if package.name == "libsqlite3-sys" && contents.sqlite.is_some() {
-                links.push(SQLITE.to_owned());
-            }
+            // Every program has what no crate brings.
+            let linked = contents.bundled.iter().filter(|one| match one.within {
+                Some(name) => *package.name == *name,
+                None => package.id == contents.program,
+            });
+            links.extend(linked.map(|one| one.name.to_owned()));
             json!({ "ref": reference(package), "dependsOn": links })
         })
         .collect();
-    if let Some(version) = &contents.sqlite {
-        let licence = json!([{ "license": { "name": "public domain" } }]);
-        components.push(json!({
-            "type": "library", "bom-ref": SQLITE, "name": SQLITE, "version": version, "licenses": licence,
-        }));
-        dependencies.push(json!({ "ref": SQLITE }));
-    }
+    components.extend(contents.bundled.iter().map(no_crate));
+    dependencies.extend(contents.bundled.iter().map(|one| json!({ "ref": one.name })));
     let document = json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -45,6 +41,19 @@ pub(super) fn document(contents: &Contents) -> Result<String> {
         "dependencies": dependencies,
     });
     Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+fn no_crate(bundled: &Bundled) -> Value {
+    let licence = match bundled.licence {
+        words if words.starts_with("public") => json!([{ "license": { "name": words } }]),
+        expression => json!([{ "expression": expression }]),
+    };
+    let mut component =
+        json!({ "type": "library", "bom-ref": bundled.name, "name": bundled.name, "licenses": licence });
+    if let Some(version) = &bundled.version {
+        component["version"] = json!(version);
+    }
+    component
 }
 
 fn component(package: &Package, contents: &Contents) -> Value {

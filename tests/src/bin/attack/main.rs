@@ -61,6 +61,9 @@ async fn main() -> Result<ExitCode> {
     proxies::run(&wanted.program, &mut table).await?;
     shapes::run(&wanted.program, &mut table).await?;
     command::run(&wanted.program, &mut table)?;
+    if table.is_empty() {
+        return Err(format!("no attack has {:?} in its name", wanted.only.unwrap_or_default()).into());
+    }
     Ok(if table.print() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

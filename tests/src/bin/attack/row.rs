@@ -67,6 +67,10 @@ impl<'a> Table<'a> {
     }
 
     /// Prints the table as Markdown; true when every bar is kept.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     pub(crate) fn print(&self) -> bool {
         println!("| attack | before | now | bar | |\n|---|---|---|---|---|");
         for row in &self.rows {

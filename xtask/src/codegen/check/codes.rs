@@ -2,11 +2,12 @@
 
 use super::{
     super::{
-        place::allowed,
+        place::{Place, allowed},
         tables::{Code, CodeTable},
     },
-    Checker,
+    Checker, mentioned_assumptions,
     names::is_shouted,
+    unknown_section,
 };
 
 /// What to do about an error, as `pg_model::Remedy` knows it.
@@ -14,6 +15,10 @@ const REMEDIES: &[&str] =
     &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "look-up", "ask-operator"];
 /// The scope of a refusal, as in `pg_model::dialect::RefusalScope`.
 const SCOPES: &[&str] = &["always", "from-now-on", "while-it-lasts"];
+/// Tables whose codes dialects tell apart, as they do those of the sandbox: no two rows of these share a code.
+const OUTCOMES: &[&str] = &["ErrorCode", "StatusCode"];
+/// The codes that the sandbox invents.
+const INVENTED: std::ops::RangeInclusive<u16> = 900..=999;
 /// Numbers of decimals that ISO 4217 gives.
 const EXPONENTS: &[u8] = &[0, 2, 3, 4];
 /// Parts of the project that an assumption can concern, in the order of its page.
@@ -31,9 +36,12 @@ impl Checker<'_> {
             for code in &table.codes {
                 self.code(table, code);
             }
-            self.twice("code", table.codes.iter().map(|code| (&code.code, code.places.of("code"))));
+            if !is_outcome(table) {
+                self.twice("code", numbers(table));
+            }
             self.twice("constant", table.codes.iter().map(|code| (&code.name, code.places.of("name"))));
         }
+        self.twice("code", self.tables.codes.iter().filter(|table| is_outcome(table)).flat_map(numbers));
     }
 
     fn code(&mut self, table: &CodeTable, code: &Code) {
@@ -50,6 +58,14 @@ impl Checker<'_> {
         if let Some(scope) = code.scope.as_deref().filter(|scope| !SCOPES.contains(scope)) {
             let hint = allowed(scope, SCOPES.iter().copied());
             self.problem(places.of("scope"), format!("scope {scope:?} is not known{hint}"));
+        }
+        let advises = |code: &Code| code.remedy.is_some() || code.http.is_some();
+        if table.codes.iter().any(advises) && (code.remedy.is_none() || code.http.is_none()) {
+            self.problem(places.row, "a code of an error needs remedy and http: another row of its table has one");
+        }
+        if table.is_invented() && !code.code.parse().is_ok_and(|number| INVENTED.contains(&number)) {
+            let what = format!("{:?} is not between 900 and 999, where the codes of the sandbox are", code.code);
+            self.problem(places.of("code"), what);
         }
         if let Some(status) = code.http.filter(|status| !(400..600).contains(status)) {
             self.problem(places.of("http"), format!("{status} is no HTTP status of an error"));
@@ -89,6 +105,16 @@ impl Checker<'_> {
                 ("change", &one.change),
             ];
             self.filled(places, &texts);
+            let answers = [("question", &one.question), ("depends", &one.depends)];
+            let answers = answers.iter().filter_map(|(key, text)| Some((*key, text.as_deref()?)));
+            for (key, text) in texts.into_iter().chain(answers) {
+                for number in mentioned_assumptions(text) {
+                    self.assumption(places.of(key), number);
+                }
+                for what in sections(text).iter().filter_map(|source| unknown_section(source)) {
+                    self.problem(places.of(key), what);
+                }
+            }
             if one.question.is_some() != one.depends.is_some() {
                 self.problem(places.row, "a question and what depends on its answer go together");
             }
@@ -104,4 +130,31 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+fn is_outcome(table: &CodeTable) -> bool {
+    table.is_invented() || OUTCOMES.contains(&table.name.as_str())
+}
+
+fn numbers(table: &CodeTable) -> impl Iterator<Item = (&String, Place)> {
+    table.codes.iter().map(|code| (&code.code, code.places.of("code")))
+}
+
+/// The sections that a text cites: `1 §4.2` and `1 §5` of `(spec 1 §4.2, §5)`. One without a document before it is of no
+/// document of ours.
+fn sections(text: &str) -> Vec<String> {
+    let mut document = None;
+    let mut found = Vec::new();
+    let mut parts = text.split('§');
+    let mut before = parts.next().unwrap_or_default();
+    for after in parts {
+        let told = before.strip_suffix(' ').and_then(|before| before.chars().last());
+        document = told.filter(char::is_ascii_digit).or(document);
+        let end = after.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(after.len());
+        if let Some(document) = document {
+            found.push(format!("{document} §{}", after[..end].trim_end_matches('.')));
+        }
+        before = after;
+    }
+    found
 }

@@ -38,8 +38,13 @@ impl Checker<'_> {
         if field.required && field.prefix.is_some() {
             self.problem(places.of("required"), "a prefix matches any number of parameters, including none");
         }
+        if is_list(&field.kind) && !field.required {
+            self.problem(places.of("type"), "a list needs required = true");
+        }
+        self.aliases(places, &field.wire, &field.aliases);
         self.range(field);
         self.stated(field);
+        self.default_value(field);
     }
 
     fn wire_name(&mut self, field: &Field, repeated: bool) {
@@ -99,7 +104,7 @@ impl Checker<'_> {
             let what = format!("a value of format {:?} has {} characters", format.name, lengths.join(" or "));
             self.problem(place, format!("length {length:?} is impossible: {what}"));
         }
-        if matches!(field.kind.as_str(), "u64" | "i64") || field.kind.starts_with("Vec<") {
+        if is_number(&field.kind) || is_list(&field.kind) {
             self.problem(place, "length is for texts; a number has a range");
         }
         for value in &field.values {
@@ -141,4 +146,31 @@ impl Checker<'_> {
             (Some(_), kind) => self.problem(place, format!("range is for u64 and i64, not for {kind}")),
         }
     }
+
+    /// A default of one word is a value, which the row has to admit. More words describe it.
+    fn default_value(&mut self, field: &Field) {
+        let Some(default) = field.default.as_deref().filter(|default| !default.contains(' ')) else { return };
+        let admitted = if !field.values.is_empty() {
+            field.values.iter().any(|value| value == default)
+        } else if field.format == "flag" {
+            matches!(default, "0" | "1")
+        } else if is_number(&field.kind) {
+            let (least, most) = field.range.as_deref().and_then(range_bounds).unwrap_or((i64::MIN, i64::MAX));
+            let least = if field.kind == "u64" { least.max(0) } else { least };
+            default.parse().is_ok_and(|number: i64| (least..=most).contains(&number))
+        } else {
+            true
+        };
+        if !admitted && !default.is_empty() {
+            self.problem(field.places.of("default"), format!("default {default:?} is no value that the row allows"));
+        }
+    }
+}
+
+pub(super) fn is_number(kind: &str) -> bool {
+    matches!(kind, "u64" | "i64")
+}
+
+pub(super) fn is_list(kind: &str) -> bool {
+    kind.starts_with("Vec<")
 }

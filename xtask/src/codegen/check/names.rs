@@ -8,7 +8,7 @@ use super::{
         place::{Place, Places},
         tables::{Field, Part, Row},
     },
-    Checker,
+    CREDENTIALS, Checker,
 };
 
 /// Functions that every request type has, so that no field can be named like them.
@@ -112,7 +112,7 @@ impl Checker<'_> {
 
     /// No two fields of one request may share a name, nor may a name begin like a numbered or open one.
     pub(super) fn wire_names(&mut self, method: Place, rows: &[Row]) {
-        if self.tables.groups.iter().any(|group| self.reaches(group, &group.name, 0)) {
+        if self.is_endless() {
             return;
         }
         let fields = self.tables.flatten(rows);
@@ -159,6 +159,34 @@ impl Checker<'_> {
             part.aliases.iter().chain([&part.name()]).map(|name| (name.clone(), place)).collect::<Vec<_>>()
         };
         self.twice("field", parts.iter().flat_map(|part| spelt(part, &part.places)));
+        // A reader takes the first row that fits.
+        for (at, part) in parts.iter().enumerate() {
+            let prefixes =
+                parts[..at].iter().filter_map(|before| before.prefix.as_deref()).filter(|text| !text.is_empty());
+            for prefix in prefixes {
+                let names = [&part.wire].into_iter().chain(&part.aliases).chain(&part.prefix);
+                if let Some(name) = names.clone().find(|name| name.starts_with(prefix)) {
+                    let what = format!("{name:?} is taken for {prefix:?}*, which is above it: move the row there");
+                    self.problem(part.places.of(if part.prefix.is_some() { "prefix" } else { "wire" }), what);
+                }
+            }
+        }
+    }
+
+    /// Other spellings that no reader could tell apart, or that say nothing.
+    pub(super) fn aliases(&mut self, places: &Places, name: &str, aliases: &[String]) {
+        for (at, alias) in aliases.iter().enumerate() {
+            let what = if alias.is_empty() {
+                "is empty"
+            } else if alias == name || aliases[..at].contains(alias) {
+                "is a spelling that the row has already"
+            } else if CREDENTIALS.contains(&alias.to_ascii_lowercase().as_str()) {
+                "is a credential, which every request gets by itself"
+            } else {
+                continue;
+            };
+            self.problem(places.of("aliases"), format!("alias {alias:?} {what}"));
+        }
     }
 }
 

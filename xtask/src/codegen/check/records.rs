@@ -6,6 +6,7 @@ use super::{
         tables::{Empty, Part, Record},
     },
     Checker,
+    fields::{is_list, is_number},
 };
 
 impl Checker<'_> {
@@ -52,6 +53,15 @@ impl Checker<'_> {
         }
         if let Some(kind) = &part.kind {
             self.type_name(places.of("type"), kind);
+            if is_list(kind) || is_number(kind) {
+                let what = format!(
+                    "a field of a record is a text, of which {kind} is none: try String or a type of types.toml"
+                );
+                self.problem(places.of("type"), what);
+            }
+        }
+        if part.aliases.iter().any(String::is_empty) {
+            self.problem(places.of("aliases"), "an alias is empty");
         }
         if part.item.is_some() && part.list.is_none() {
             self.problem(places.of("item"), "item goes with list only");

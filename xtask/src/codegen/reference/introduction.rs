@@ -15,9 +15,9 @@ const CREDENTIALS: &str = "## Credentials\n\n\
 const RETRY: &str = "## Retry classes\n\n\
     Whether a request may be sent again if it is unknown whether it was executed.\n\n\
     | Class | What to do |\n| --- | --- |\n\
-    | safe | Send it again: repeating it has no further effect. |\n\
+    | safe | Send it again: a repetition does no harm. |\n\
     | lookup-first | Look the payment up by its `uniqueMerchantReference`. Only if nothing is found, send it again with the same reference. |\n\
-    | never | Do not resend it automatically: no lookup can find the first request. |\n\n";
+    | never | Do not resend it automatically. If a payment, capture, cancellation or refund carried a `uniqueMerchantReference`, look it up by that; otherwise a person decides. The method's page says why. |\n\n";
 
 pub(super) fn page(tables: &Tables) -> String {
     let services = tables.services.iter().map(|service| {
@@ -34,7 +34,9 @@ pub(super) fn page(tables: &Tables) -> String {
          document and section. The same facts as OpenAPI: [openapi.yaml](openapi.yaml). What the documents leave open:\n\
          [assumptions](assumptions.md).\n\n{}[Codes](codes.md) · [Records](records.md)\n\n{CREDENTIALS}{RETRY}\
          ## Formats\n\nThe format of a value. Lengths are checked separately and count characters, not bytes. An optional\n\
-         parameter may be empty, which is the same as not sent.\n\n{}",
+         parameter may be empty: no format or length refuses that. Its effect depends on the method: `updateCardKeyDetails` erases the\n\
+         stored value, and the sandbox refuses an empty `transactionValue` where a missing one means the whole amount. So leave out what\n\
+         you do not mean to send ([A09](assumptions.md#a09), [A151](assumptions.md#a151)).\n\n{}",
         table(&["Service", "What it is for", "Methods"], services),
         table(&["Format", "A value is", "Pattern"], formats),
     )
