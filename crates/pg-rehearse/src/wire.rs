@@ -23,6 +23,7 @@ pub(crate) use self::{
 };
 use crate::{
     clock::Clock,
+    cv2,
     finding::{Event, Lane},
     house::{House, SetupError},
 };
@@ -180,7 +181,7 @@ impl Wire {
         }
     }
 
-    /// Returns a text as reports show it, on one short line without card numbers, credentials of this drill and control
+    /// Returns a text as reports show it, on one short line without card numbers, CV2s, credentials of this drill and control
     /// characters. A truncated secret would not be masked, so the text is cut last.
     pub(crate) fn told(&self, text: &str) -> String {
         let masked = self.masked(text);
@@ -200,7 +201,7 @@ impl Wire {
     }
 
     fn masked(&self, text: &str) -> String {
-        let mut masked = pg_model::mask::text(text);
+        let mut masked = cv2::masked(&pg_model::mask::text(text));
         for (name, secret) in self.house.account.secrets() {
             if masked.contains(secret) {
                 masked = masked.replace(secret, &format!("‹{name}›"));
@@ -263,6 +264,16 @@ mod tests {
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer).await;
         answer
+    }
+
+    #[tokio::test]
+    async fn texts_of_an_integration_are_reported_without_its_card_and_credentials() {
+        let house = House::open(&mut Dice::new(1, "M01", 0), false).unwrap();
+        let laid = Wire::lay(house, Vec::new(), Door::Plain, None, Clock::start()).await.unwrap();
+        let password = &laid.wire.house.account.api_password;
+        let said = format!("card 4111111111111111, cvv2 795, \"cardCV2\": \"7954\", {password}, amount 998");
+        let told = laid.wire.told(&said);
+        assert_eq!(told, "card 411111******1111, cvv2 ***, \"cardCV2\": \"***\", ‹API password›, amount 998");
     }
 
     /// An integration that sends too much fills neither the memory nor the report.

@@ -169,14 +169,20 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
     if seen.status >= 400 {
         return Ok(Err(format!("the address returns HTTP {} for a payment of the hosted checkout", seen.status)));
     }
-    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
-    Ok(if charges > 1 {
-        Ok(vec![fault("charged-twice", format!("after the callback the ledger has {charges} charges instead of one"))])
+    Ok(if let Some(again) = charged_again(stage)? {
+        Ok(vec![again])
     } else if stage.asked_since(before).await {
         Ok(Vec::new())
     } else {
         Ok(vec![doubt("not-confirmed", "the callback was accepted without looking up the payment")])
     })
+}
+
+/// Returns the failure of a shop that charges a customer who has paid: that payment was part of the preparation.
+fn charged_again(stage: &Stage) -> Result<Option<Finding>, SetupError> {
+    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+    let why = || format!("{} more after the payment", judge::count(charges, "charge"));
+    Ok((charges > 0).then(|| fault("charged-twice", why())))
 }
 
 async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Finding> {
@@ -228,10 +234,7 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
             ));
         }
     }
-    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
-    if charges > 0 {
-        findings.push(fault("charged-twice", format!("{} more after the payment", judge::count(charges, "charge"))));
-    }
+    findings.extend(charged_again(stage)?);
     Ok(Ok(findings))
 }
 
@@ -255,7 +258,7 @@ async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
         Ok(Ok(seen)) if seen.status >= 500 => {
             vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]
         }
-        Ok(Ok(_)) => Vec::new(),
+        Ok(Ok(_)) => charged_again(stage)?.into_iter().collect(),
         Ok(Err(Silent::Closed(why))) => vec![fault("shop-down", why)],
         Ok(Err(Silent::TimedOut)) | Err(_) => vec![fault(
             "shop-blocked",

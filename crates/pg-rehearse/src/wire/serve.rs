@@ -336,7 +336,10 @@ fn edited(edit: Edit, response: Response<Bytes>) -> Response<(Bytes, Reply)> {
         Edit::OtherCurrency => whole(other(&String::from_utf8_lossy(&body), &[("GBP", "EUR")])),
         Edit::DecimalAmount => whole(other(&String::from_utf8_lossy(&body), &[("998", "998.00")])),
         Edit::OtherReference => whole(other_reference(&String::from_utf8_lossy(&body))),
-        Edit::OtherType => whole(other(&String::from_utf8_lossy(&body), &[("Auth", "PreAuth")])),
+        Edit::OtherType => whole(other(
+            &String::from_utf8_lossy(&body),
+            &[("Auth", "PreAuth "), ("PreAuth", "Auth"), ("PreAuth ", "PreAuth")],
+        )),
         Edit::TwoPayments => whole(two_payments(&String::from_utf8_lossy(&body))),
         Edit::EntryTwice => whole(entry_twice(&String::from_utf8_lossy(&body))),
     };
@@ -451,5 +454,22 @@ pub(super) async fn trap(wire: Arc<Wire>, listener: TcpListener) {
             }
         });
         drop(http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lookup_shows_another_type_than_was_sent_whichever_it_was() {
+        for (sent, shown) in [
+            (r#"{"transactionType":"Auth"}"#, r#"{"transactionType":"PreAuth"}"#),
+            (r#"{"transactionType":"PreAuth"}"#, r#"{"transactionType":"Auth"}"#),
+            ("<transactionType>PreAuth</transactionType>", "<transactionType>Auth</transactionType>"),
+        ] {
+            let reply = edited(Edit::OtherType, Response::new(Bytes::from(sent)));
+            assert_eq!(String::from_utf8_lossy(&reply.body().0), shown);
+        }
     }
 }

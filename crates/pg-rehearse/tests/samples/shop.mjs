@@ -100,6 +100,7 @@ async function paid(key) {
 
 let working = 0; // callbacks that are being worked on
 const shown = new Set(); // keys that the success page has settled
+const charged = new Set(); // keys that a callback has charged again
 
 async function callback(body, type) {
   working += 1;
@@ -122,6 +123,10 @@ async function hint(body, type) {
   if (!form.trans_key) return json({ claim: "unknown" }, 400);
   if (FAULT === "late-callback-refused" && shown.has(form.trans_key)) return json({ claim: "unknown" }, 409);
   const claim = await paid(form.trans_key);
+  if (FAULT === "callback-charges" && claim === "paid" && !charged.has(form.trans_key)) {
+    charged.add(form.trans_key);
+    await enterprise("repeat", { prev_trans_key: form.trans_key, trans_type: "Auth", trans_value: PRICE });
+  }
   return json(claim === "paid" ? { claim, transactionKey: form.trans_key } : { claim });
 }
 
