@@ -244,7 +244,7 @@ fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bo
     }
     let payment = evidence.exchanges.iter().position(|one| one.is(On::Payment));
     let later = payment.map_or(&[][..], |at| &evidence.exchanges[at + 1..]);
-    let looked_up = later.iter().any(|one| one.is(On::Lookup));
+    let looked_up = later.iter().any(Exchange::looks_up_payment);
     if payment.is_some() && !looked_up && needs_lookup {
         return vec![failed(
             "never-looked-up",
@@ -348,6 +348,9 @@ mod tests {
         assert_eq!(after(&[reserved(), part()], "unknown"), Vec::<&str>::new());
         assert_eq!(after(&[reserved(), cancelled], "paid"), ["unpaid-but-said-paid"]);
         assert_eq!(kinds(Expect::Undocumented, &[ran("paid")], &one, &[payment("o-1")]), ["undocumented-status"]);
+        // The status of an authentication shows no payment.
+        let status = Exchange { method: "transaction/getAuthenticationStatus".into(), ..Exchange::default() };
+        assert_eq!(kinds(Expect::Settled, &[ran("unknown")], &one, &[payment("o-1"), status]), ["never-looked-up"]);
         let another = |claim| kinds(Expect::Another, &[ran(claim)], &one, &[payment("o-1"), lookup()]);
         assert_eq!((another("paid"), another("unknown")), (vec!["another-payment"], vec![]));
         assert_eq!(kinds(Expect::Sale, &[ran("not-charged")], &[], &[payment("o-1")]), ["sale-lost"]);

@@ -53,6 +53,10 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         Callback::Garbage | Callback::Secrets => garbage(&stage, story).await?,
         _ => payment(&mut stage, story).await?,
     };
+    let findings = match findings {
+        Ok(findings) if findings.is_empty() => refusal_of_all(&mut stage, story).await?.map_or(Ok(findings), Err),
+        other => other,
+    };
     Ok(match findings {
         Ok(findings) => stage.judged(findings),
         Err(why) => Outcome::not_applicable(drill, why),
@@ -78,7 +82,39 @@ fn reached(seen: Result<Seen, Silent>) -> Result<Seen, SetupError> {
     seen.map_err(|silent| format!("cannot reach the callback address: {silent}"))
 }
 
-async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
+/// Returns why the drill proves nothing, if the address also refuses a genuine callback.
+async fn refusal_of_all(stage: &mut Stage, story: Callback) -> Result<Option<String>, SetupError> {
+    let (is_batch, is_payment) = match story {
+        Callback::ForgedBatch => (true, false),
+        Callback::ForgedPayment | Callback::OtherPayment | Callback::Slow => (false, true),
+        Callback::Huge | Callback::Garbage | Callback::Secrets => (true, true),
+        // These post a genuine callback anyway.
+        _ => return Ok(None),
+    };
+    let mut why = None;
+    if is_payment {
+        let order = stage.order.clone();
+        let (token, key) = checkout::paid(stage, &order, "9.98")?;
+        let seen = reached(post(stage, "a payment", FORM, about(&token, &key, &order, "9.98")).await)?;
+        why = refused(&seen, PAYMENT);
+    }
+    if is_batch && (!is_payment || why.is_some()) {
+        let genuine = finished_batch(stage)?;
+        let seen = reached(post(stage, "a finished batch", "application/json", genuine.to_string()).await)?;
+        why = refused(&seen, BATCH);
+    }
+    Ok(why)
+}
+
+const PAYMENT: &str = "a payment of the hosted checkout";
+const BATCH: &str = "a batch of the account updater";
+
+fn refused(seen: &Seen, what: &str) -> Option<String> {
+    (seen.status >= 400).then(|| format!("the address returns HTTP {} for {what}", seen.status))
+}
+
+/// Returns the service's callback about a finished batch.
+fn finished_batch(stage: &mut Stage) -> Result<serde_json::Value, SetupError> {
     let card = Card::new(&stage.dice.card_number(), "314");
     let card_key = stage.house.card_key(&card)?;
     let updater = stage.house.account.updater_key.clone();
@@ -87,11 +123,15 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     let batch_key = made["batchKey"].as_str().unwrap_or_default().to_owned();
     stage.house.advance(Duration::from_secs(200));
     stage.prepared()?;
-    let genuine = stage.house.call("token/retrieveAccountUpdater", &[("batchKey", &batch_key)])?;
+    stage.house.call("token/retrieveAccountUpdater", &[("batchKey", &batch_key)])
+}
+
+async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
+    let genuine = finished_batch(stage)?;
     if story == Callback::GenuineBatch {
         let seen = reached(post(stage, "a finished batch", "application/json", genuine.to_string()).await)?;
-        return Ok(if seen.status >= 400 {
-            Err(format!("the address returns HTTP {} for a batch of the account updater", seen.status))
+        return Ok(if let Some(why) = refused(&seen, BATCH) {
+            Err(why)
         } else if stage.asked_since(0).await {
             Ok(Vec::new())
         } else {
@@ -166,8 +206,8 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
     if seen.status >= 500 {
         return Ok(Ok(vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]));
     }
-    if seen.status >= 400 {
-        return Ok(Err(format!("the address returns HTTP {} for a payment of the hosted checkout", seen.status)));
+    if let Some(why) = refused(&seen, PAYMENT) {
+        return Ok(Err(why));
     }
     Ok(if let Some(again) = charged_again(stage)? {
         Ok(vec![again])
