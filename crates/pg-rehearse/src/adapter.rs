@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::guard::Guard;
 pub(crate) use self::process::{Environment, Group, output_of, prepare, start};
 use crate::{
+    clock::Clock,
     nearest::did_you_mean,
     plan::Means,
     shop::{self, Call},
@@ -137,8 +138,12 @@ pub(crate) async fn run(
             // A running shop may read the account from here; a configured shop ignores it.
             input["environment"] = environment.as_json();
             let call = Call::json(url, &input.to_string());
+            let clock = Clock::start();
+            // After the timeout a shop works on: its requests would arrive in the next drill. It is awaited once more as
+            // long, and what it then says is ignored.
             tokio::select! {
-                answer = shop::send(call, environment.timeout) => match answer {
+                answer = shop::send(call, environment.timeout * 2) => match answer {
+                    _ if clock.elapsed() > environment.timeout => Ran::new(End::TimedOut, String::new(), String::new()),
                     Ok(answer) => Ran::new(End::Done(Some(answer.status.into())), answer.body, String::new()),
                     Err(shop::Silent::TimedOut) => Ran::new(End::TimedOut, String::new(), String::new()),
                     Err(shop::Silent::Closed(why)) => Ran::new(End::NotStarted(why), String::new(), String::new()),

@@ -72,6 +72,33 @@ mod tests {
 
     use super::*;
 
+    /// Every numbered heading of the three documents.
+    const SECTIONS: [(&str, &str); 3] = [
+        ("1", "1 2 2.1 2.2 2.3 2.4 3 3.1 3.2 4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 5 6 7 8 9"),
+        ("2", "1 1.1 1.2 2 2.1 2.2 2.3 2.4 2.5 2.6 3 3.1 3.2 3.3 4 4.1 4.2 4.3 4.4 5 6 7 8 9"),
+        ("3", "1 2 2.1 2.2 2.3 2.4 3 3.1 3.2 4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 5 6 7 8 9"),
+    ];
+
+    #[test]
+    fn each_basis_names_sections_and_assumptions_that_exist() {
+        for drill in drills() {
+            let mut document = "";
+            for part in drill.basis.split(", ") {
+                let is_known = if let Some((name, section)) = part.split_once('§') {
+                    // A section alone is in the same document as the one before it.
+                    document = if name.is_empty() { document } else { name.trim() };
+                    let sections = SECTIONS.iter().find(|(known, _)| *known == document);
+                    sections.is_some_and(|(_, sections)| sections.split(' ').any(|known| known == section))
+                } else if let Some(number) = part.strip_prefix('A') {
+                    number.parse().is_ok_and(|number| pg_sandbox::Assumption::numbered(number).is_some())
+                } else {
+                    part.starts_with("PCI DSS ") || part.parse::<f32>().is_ok()
+                };
+                assert!(is_known, "{}: {part} of {:?}", drill.id, drill.basis);
+            }
+        }
+    }
+
     #[test]
     fn drills_have_unique_numbers_and_all_texts() {
         let all: Vec<_> = drills().collect();

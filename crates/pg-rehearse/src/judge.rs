@@ -60,7 +60,9 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
     let Some(&last) = claims.last().filter(|_| evidence.ran.last().is_some_and(|ran| ran.claim.is_some())) else {
         let why = evidence.ran.last().map_or_else(|| "the adapter did not run".to_owned(), Ran::trouble);
         let held = format!("the ledger has {} for this order", count(charges.len(), "charge"));
-        // The adapter's charges count even if it failed.
+        // What it charged and claimed before counts even if it failed.
+        findings.extend(truth(&claims, &charges, evidence.together));
+        findings.extend(reserved(&claims, &charges, evidence.entries));
         findings.push(broken(format!("{why}; {held}")));
         return findings;
     };
@@ -140,16 +142,30 @@ fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
     findings
 }
 
-/// Checks that what is claimed as paid is more than a reservation.
+/// Checks that what is claimed as paid is more than a reservation, and was captured as a whole.
 fn reserved(claims: &[Claim], charges: &[&Entry], entries: &[Entry]) -> Option<Finding> {
-    let is_captured = entries.iter().any(|entry| entry.approved && entry.kind == "Capture");
-    let is_reserved = !charges.is_empty() && charges.iter().all(|entry| entry.kind == "PreAuth");
-    (claims.contains(&Claim::Paid) && is_reserved && !is_captured).then(|| {
-        warning(
+    let of = |kind| entries.iter().filter(move |entry| entry.approved && entry.kind == kind);
+    let reservation = charges.first().filter(|_| charges.iter().all(|entry| entry.kind == "PreAuth"))?;
+    if !claims.contains(&Claim::Paid) {
+        return None;
+    }
+    let captured: u64 = of("Capture").map(|entry| entry.amount).sum();
+    if captured == reservation.amount {
+        None
+    } else if captured > 0 {
+        let captured = money(captured, &reservation.currency);
+        Some(failed(
+            "wrong-amount",
+            format!("the integration claims paid, but {captured} of {} was captured", reservation.money()),
+        ))
+    } else if of("CancelPreAuth").next().is_some() {
+        Some(failed("unpaid-but-said-paid", "the integration claims paid, but the reservation was cancelled"))
+    } else {
+        Some(warning(
             "reserved-but-said-paid",
             "the integration claims paid, but the money is only reserved: capture it before the reservation lapses",
-        )
-    })
+        ))
+    }
 }
 
 /// Checks that the transaction in a claim exists.
@@ -228,7 +244,7 @@ fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bo
     }
     let payment = evidence.exchanges.iter().position(|one| one.is(On::Payment));
     let later = payment.map_or(&[][..], |at| &evidence.exchanges[at + 1..]);
-    let looked_up = later.iter().any(|one| one.is(On::Lookup));
+    let looked_up = later.iter().any(Exchange::looks_up_payment);
     if payment.is_some() && !looked_up && needs_lookup {
         return vec![failed(
             "never-looked-up",
@@ -322,7 +338,19 @@ mod tests {
         let captured = Entry { kind: "Capture".into(), ..charge_entry("b") };
         assert_eq!(kinds(Expect::Sale, &[ran("paid")], &[reserved()], &[payment("o-1")]), ["reserved-but-said-paid"]);
         assert_eq!(kinds(Expect::Sale, &[ran("paid")], &[reserved(), captured], &[payment("o-1")]), Vec::<&str>::new());
+        let part = || Entry { kind: "Capture".into(), amount: 1, ..charge_entry("b") };
+        let rest = Entry { amount: 997, ..part() };
+        let cancelled = Entry { kind: "CancelPreAuth".into(), ..charge_entry("b") };
+        let after =
+            |entries: &[Entry], claim| kinds(Expect::Settled, &[ran(claim)], entries, &[payment("o-1"), lookup()]);
+        assert_eq!(after(&[reserved(), part()], "paid"), ["wrong-amount"]);
+        assert_eq!(after(&[reserved(), part(), rest], "paid"), Vec::<&str>::new());
+        assert_eq!(after(&[reserved(), part()], "unknown"), Vec::<&str>::new());
+        assert_eq!(after(&[reserved(), cancelled], "paid"), ["unpaid-but-said-paid"]);
         assert_eq!(kinds(Expect::Undocumented, &[ran("paid")], &one, &[payment("o-1")]), ["undocumented-status"]);
+        // The status of an authentication shows no payment.
+        let status = Exchange { method: "transaction/getAuthenticationStatus".into(), ..Exchange::default() };
+        assert_eq!(kinds(Expect::Settled, &[ran("unknown")], &one, &[payment("o-1"), status]), ["never-looked-up"]);
         let another = |claim| kinds(Expect::Another, &[ran(claim)], &one, &[payment("o-1"), lookup()]);
         assert_eq!((another("paid"), another("unknown")), (vec!["another-payment"], vec![]));
         assert_eq!(kinds(Expect::Sale, &[ran("not-charged")], &[], &[payment("o-1")]), ["sale-lost"]);
@@ -353,6 +381,10 @@ mod tests {
     #[test]
     fn an_adapter_without_a_claim_is_broken_and_no_payment_failure() {
         let crashed = Ran::new(End::Done(Some(1)), "Traceback".into(), "KeyError".into());
-        assert_eq!(kinds(Expect::Settled, &[crashed], &[charge_entry("a")], &[payment("o-1")]), ["adapter"]);
+        let one = [charge_entry("a")];
+        assert_eq!(kinds(Expect::Settled, std::slice::from_ref(&crashed), &one, &[payment("o-1")]), ["adapter"]);
+        // What an earlier run has claimed was believed.
+        let both = [ran("not-charged"), crashed];
+        assert_eq!(kinds(Expect::Settled, &both, &one, &[payment("o-1")]), ["charged-but-said-unpaid", "adapter"]);
     }
 }

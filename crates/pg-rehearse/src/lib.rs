@@ -26,6 +26,7 @@ mod books;
 mod catalogue;
 mod certificates;
 mod clock;
+mod cv2;
 mod dice;
 mod drill;
 mod finding;

@@ -178,6 +178,12 @@ impl Plan {
         self.jobs.contains_key(&job)
     }
 
+    /// Whether drills of this job call a running shop: for the job, or for the page to which its customers come back.
+    pub(crate) fn calls_shop(&self, job: Job) -> bool {
+        let is_url = |job| matches!(self.jobs.get(&job), Some(Means::Url(_)));
+        is_url(job) || (matches!(job, Job::Checkout | Job::Callback) && is_url(Job::CheckoutReturn))
+    }
+
     /// Whether a running shop, which has one service and one account, does any job.
     pub(crate) fn is_shop(&self) -> bool {
         self.shop.is_some() || self.jobs.values().any(|means| matches!(means, Means::Url(_)))

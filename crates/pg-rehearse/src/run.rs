@@ -11,7 +11,7 @@ use crate::{
     clock::{self, Clock},
     drill::Severity,
     house::Card,
-    plan::{Job, Means, Plan, Way},
+    plan::{Job, Plan, Way},
     report::{Outcome, Report},
     shop::{self, Call},
     stage::{Setting, Stage, Troupe},
@@ -90,7 +90,7 @@ pub async fn run(
     mut progress: impl FnMut(&Outcome),
     cancelled: impl Cancelled,
 ) -> Result<Report, RunError> {
-    let drills = chosen(options)?;
+    let (drills, known) = (chosen(options)?, named(&options.baseline, "the baseline")?);
     let clock = Clock::start();
     let authority = Authority::new().map_err(RunError::Machine)?;
     let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
@@ -138,7 +138,7 @@ pub async fn run(
         match ended {
             None => break,
             Some(Ok(mut outcome)) => {
-                outcome.known = options.baseline.iter().any(|known| known == outcome.drill.id);
+                outcome.known = known.contains(outcome.drill.id);
                 progress(&outcome);
                 report.not_run.retain(|drill| drill.id != outcome.drill.id);
                 report.outcomes.push(outcome);
@@ -161,9 +161,7 @@ fn play_all(troupe: Arc<Troupe>, drills: &[&'static Scene], options: &Options) -
         let (troupe, places, shop) = (Arc::clone(&troupe), Arc::clone(&places), Arc::clone(&shop));
         playing.spawn(async move {
             // The semaphore is never closed.
-            let by_shop = troupe.plan.is_shop()
-                && troupe.plan.jobs.get(&scene.drill.job()).is_some_and(|means| matches!(means, Means::Url(_)));
-            let _alone = if by_shop { shop.acquire().await.ok() } else { None };
+            let _alone = if troupe.plan.calls_shop(scene.drill.job()) { shop.acquire().await.ok() } else { None };
             let _place = places.acquire().await.ok();
             let mut worst = story::play(&troupe, scene, 0).await;
             for round in 1..repeat {
@@ -181,7 +179,6 @@ fn play_all(troupe: Arc<Troupe>, drills: &[&'static Scene], options: &Options) -
 /// Returns the drills that the options name.
 fn chosen(options: &Options) -> Result<Vec<&'static Scene>, RunError> {
     let (only, skip) = (named(&options.only, "--only")?, named(&options.skip, "--skip")?);
-    named(&options.baseline, "the baseline")?;
     let wanted = |scene: &&'static Scene| {
         let id = scene.drill.id;
         (options.only.is_empty() || only.contains(id)) && !skip.contains(id)

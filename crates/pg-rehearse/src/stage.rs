@@ -17,7 +17,7 @@ use crate::{
     plan::{Job, Means, Plan, Way},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
-    wire::{Door, Exchange, Laid, LateAt, On, Rule, Seat, Wire},
+    wire::{Door, Exchange, Laid, LateAt, On, Own, Rule, Seat, Wire},
 };
 
 /// How long an integration may take to ask the service about a callback or a customer who comes back.
@@ -83,9 +83,12 @@ impl Stage {
     ) -> Result<Self, SetupError> {
         let mut dice = Dice::new(troupe.seed, drill.id, round);
         let clock = Clock::start();
-        let shop = troupe.plan.is_shop() && !matches!(troupe.plan.jobs.get(&drill.job()), Some(Means::Command(_)));
+        let shop = troupe.plan.calls_shop(drill.job());
         let house = House::open(&mut dice, shop)?;
         let seat = if shop { troupe.seat.as_ref() } else { None };
+        let order =
+            format!("o-{}-{}{}", drill.id, troupe.run, if round == 0 { String::new() } else { round.to_string() });
+        let own = Own { run: format!("-{}", troupe.run), order: order.clone() };
         let laid = match Wire::lay(house.clone(), setting.rules.clone(), setting.door.clone(), seat, clock).await {
             // A page need not use the service.
             Err(_) if shop && drill.job() == Job::OpenRedirect => {
@@ -93,9 +96,8 @@ impl Stage {
             }
             laid => laid?,
         };
+        laid.wire.belongs_to(own);
         let directory = folder()?;
-        let order =
-            format!("o-{}-{}{}", drill.id, troupe.run, if round == 0 { String::new() } else { round.to_string() });
         let before = Books::read(&house)?;
         Ok(Self {
             troupe: Arc::clone(troupe),
@@ -240,8 +242,9 @@ impl Stage {
         ran
     }
 
-    /// Delivers the delayed requests now.
+    /// Delivers the delayed requests now, also those that waited for a lookup that was never made.
     pub(crate) fn arrive_late(&self) {
+        self.wire().arrive_late(LateAt::AfterLookup);
         self.wire().arrive_late(LateAt::AfterClaim);
     }
 

@@ -16,7 +16,9 @@ use self::{
     callback::Callback, charge::Charge, checkout::Checkout, later::Later, redirect::Redirect,
     three_d_secure::ThreeDSecure, update::Update,
 };
-use crate::{drill::Drill, finding::Verdict, house::SetupError, judge, plan::Job, report::Outcome, stage::Troupe};
+use crate::{
+    drill::Drill, finding::Verdict, house::SetupError, judge, plan::Job, report::Outcome, stage::Troupe, wire::Act,
+};
 
 /// The story of a drill.
 #[derive(Debug, Clone, Copy)]
@@ -51,11 +53,29 @@ impl Story {
     }
 }
 
+impl Scene {
+    /// Whether the drill kills the integration, which a running shop survives.
+    fn kills(&self) -> bool {
+        let rules = match &self.story {
+            Story::Charge(story) => story.rules,
+            Story::Later(story) => story.rules,
+            Story::ThreeDSecure(story) => story.rules,
+            Story::Update(story) => story.rules,
+            Story::Redirect(_) | Story::Callback(_) | Story::Checkout(_) => &[],
+        };
+        rules.iter().any(|rule| matches!(rule.act, Act::Kill { .. }))
+    }
+}
+
 /// Runs a drill and judges it.
 pub(crate) async fn play(troupe: &Arc<Troupe>, scene: &'static Scene, round: u32) -> Outcome {
     let Scene { drill, story } = scene;
     if !troupe.plan.has(drill.job()) {
         return Outcome::not_applicable(drill, format!("the plan has no job {}", drill.job().name()));
+    }
+    if scene.kills() && troupe.plan.calls_shop(drill.job()) {
+        let why = "a running shop cannot be killed and started again for one order: rehearse a command";
+        return Outcome::not_applicable(drill, why.to_owned());
     }
     let played = match story {
         Story::Charge(story) => charge::play(troupe, drill, round, story).await,

@@ -3,6 +3,7 @@
 mod act;
 mod body;
 mod door;
+mod edit;
 mod exchange;
 mod serve;
 
@@ -23,6 +24,7 @@ pub(crate) use self::{
 };
 use crate::{
     clock::Clock,
+    cv2,
     finding::{Event, Lane},
     house::{House, SetupError},
 };
@@ -39,8 +41,25 @@ pub(crate) struct Wire {
     trap: String,
 }
 
+/// What tells the requests of a drill from those that a running shop still sends for an earlier one.
+#[derive(Default)]
+pub(crate) struct Own {
+    /// The end of all orders of the run.
+    pub(crate) run: String,
+    pub(crate) order: String,
+}
+
+impl Own {
+    /// Whether a request is about the order of another drill of this run.
+    fn is_of_another(&self, exchange: &Exchange) -> bool {
+        let is_other = |value: &str| value.contains(&*self.run) && !value.contains(&*self.order);
+        !self.run.is_empty() && exchange.parameter("uniqueMerchantReference").is_some_and(is_other)
+    }
+}
+
 #[derive(Default)]
 struct State {
+    own: Own,
     /// The number of requests that each rule has seen.
     seen: Vec<u32>,
     exchanges: Vec<Exchange>,
@@ -125,7 +144,11 @@ impl Wire {
         let mut tasks = vec![tokio::spawn(serve::trap(Arc::clone(&wire), trap))];
         match door {
             // The port is released, and nothing listens on it.
-            Door::Refused => drop(listener),
+            Door::Refused if seat.is_none() => drop(listener),
+            // The address of a shop is held, so that its calls would wait for the next drill.
+            Door::Refused => {
+                tasks.push(tokio::spawn(door::listen(Arc::clone(&wire), listener, Door::Closing(u32::MAX))))
+            }
             door => tasks.push(tokio::spawn(door::listen(Arc::clone(&wire), listener, door))),
         }
         Ok(Laid { wire, base: format!("{scheme}://{address}"), tasks })
@@ -139,6 +162,16 @@ impl Wire {
     pub(crate) fn note(&self, from: Lane, to: Lane, text: impl Into<String>) {
         let event = Event { at_ms: self.clock.millis(), from, to, text: self.told(&text.into()) };
         self.state().events.push(event);
+    }
+
+    /// Sets the order of the drill. Requests about orders of other drills are cut.
+    pub(crate) fn belongs_to(&self, own: Own) {
+        self.state().own = own;
+    }
+
+    /// Whether a running shop still sends this for an earlier drill, in whose sandbox it belongs.
+    fn is_of_another_drill(&self, exchange: &Exchange) -> bool {
+        self.state().own.is_of_another(exchange)
     }
 
     /// Records a start of the integration; a kill for an earlier start does not apply to this one.
@@ -180,7 +213,7 @@ impl Wire {
         }
     }
 
-    /// Returns a text as reports show it, on one short line without card numbers, credentials of this drill and control
+    /// Returns a text as reports show it, on one short line without card numbers, CV2s, credentials of this drill and control
     /// characters. A truncated secret would not be masked, so the text is cut last.
     pub(crate) fn told(&self, text: &str) -> String {
         let masked = self.masked(text);
@@ -200,7 +233,7 @@ impl Wire {
     }
 
     fn masked(&self, text: &str) -> String {
-        let mut masked = pg_model::mask::text(text);
+        let mut masked = cv2::masked(&pg_model::mask::text(text));
         for (name, secret) in self.house.account.secrets() {
             if masked.contains(secret) {
                 masked = masked.replace(secret, &format!("‹{name}›"));
@@ -209,11 +242,16 @@ impl Wire {
         masked
     }
 
-    /// Counts a request of this length. False if the integration has sent too much.
+    /// Counts a request. False if the integration has sent too much.
+    fn takes_request(&self, head: usize) -> bool {
+        self.state().requests += 1;
+        self.takes(head)
+    }
+
+    /// Counts bytes of a request. False if the integration has sent too much.
     fn takes(&self, bytes: usize) -> bool {
         let mut state = self.state();
         let was_full = state.is_full;
-        state.requests += 1;
         state.bytes = state.bytes.saturating_add(bytes);
         state.is_full |= state.requests > MOST_REQUESTS || state.bytes > MOST_BYTES;
         let is_full = state.is_full;
@@ -263,6 +301,55 @@ mod tests {
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer).await;
         answer
+    }
+
+    #[tokio::test]
+    async fn texts_of_an_integration_are_reported_without_its_card_and_credentials() {
+        let house = House::open(&mut Dice::new(1, "M01", 0), false).unwrap();
+        let laid = Wire::lay(house, Vec::new(), Door::Plain, None, Clock::start()).await.unwrap();
+        let password = &laid.wire.house.account.api_password;
+        let said = format!("card 4111111111111111, cvv2 795, \"cardCV2\": \"7954\", {password}, amount 998");
+        let told = laid.wire.told(&said);
+        assert_eq!(told, "card 411111******1111, cvv2 ***, \"cardCV2\": \"***\", ‹API password›, amount 998");
+    }
+
+    /// A running shop may still work on the order of an earlier drill, whose sandbox is gone.
+    #[tokio::test]
+    async fn requests_about_orders_of_other_drills_are_cut_and_not_counted() {
+        let house = House::open(&mut Dice::new(1, "M28", 0), true).unwrap();
+        let rules = vec![Rule::first(On::Lookup, Act::DropReply)];
+        let laid = Wire::lay(house, rules, Door::Plain, None, Clock::start()).await.unwrap();
+        laid.wire.belongs_to(Own { run: "-r7".to_owned(), order: "o-M28-r7".to_owned() });
+        let ask = |reference: &str| post(&laid.base, format!("uniqueMerchantReference={reference}"));
+        assert_eq!(ask("o-M27-r7").await, "");
+        assert_eq!(laid.wire.exchanges().len(), 0);
+        // The fault meets the first lookup of this drill.
+        assert_eq!(ask("o-M28-r7").await, "");
+        for own in ["shop-o-M28-r7-payment", "17"] {
+            assert!(ask(own).await.starts_with("HTTP/1.1 "), "{own}");
+        }
+        assert_eq!(laid.wire.exchanges().len(), 3);
+    }
+
+    #[tokio::test]
+    async fn connections_to_the_held_address_of_a_shop_are_closed_and_do_not_wait_for_the_next_drill() {
+        let seat = Seat::take((Ipv4Addr::LOCALHOST, pg_support::free_port()).into());
+        let house = House::open(&mut Dice::new(1, "M27", 0), true).unwrap();
+        let laid = Wire::lay(house, Vec::new(), Door::Refused, Some(&seat), Clock::start()).await.unwrap();
+        assert_eq!(post(&laid.base, "a=b".to_owned()).await, "");
+        assert_eq!(laid.wire.exchanges().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_drill_takes_as_many_requests_as_its_limit_says() {
+        let house = House::open(&mut Dice::new(1, "M01", 0), false).unwrap();
+        let laid = Wire::lay(house, Vec::new(), Door::Plain, None, Clock::start()).await.unwrap();
+        laid.wire.state().requests = MOST_REQUESTS - 2;
+        let mut answered = 0;
+        while !post(&laid.base, "a=b".to_owned()).await.is_empty() {
+            answered += 1;
+        }
+        assert_eq!(answered, 2);
     }
 
     /// An integration that sends too much fills neither the memory nor the report.

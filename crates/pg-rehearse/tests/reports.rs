@@ -33,6 +33,30 @@ fn options_that_leave_no_drill_are_an_error() {
     assert!(matches!(error, RunError::NoDrill), "{error}");
 }
 
+/// A baseline names drills as `--only` does, and no report counts them as new failures.
+#[test]
+fn known_failures_are_no_failures_in_reports() {
+    let plan = "[jobs.charge]\ncommand = [\"false\"]\nwith = [\"sessionKey\"]\n";
+    let broken = ["M01", "T01"];
+    let ran = |baseline: &[&str]| {
+        let mut options = only(&broken);
+        options.baseline = baseline.iter().map(ToString::to_string).collect();
+        rehearse(plan, &std::env::temp_dir(), &options).expect("it works")
+    };
+    let report = ran(&["m01", "tls"]);
+    assert!(report.outcomes.iter().all(|outcome| outcome.known), "{}", report.scorecard(false));
+    assert_eq!(report.exit_code(), 0);
+    let junit = report.junit();
+    assert!(junit.contains("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"2\""), "{junit}");
+    assert_eq!(junit.matches("<skipped message=\"known failure: ").count(), 2, "{junit}");
+    assert!(!junit.contains("<error") && !junit.contains("<failure"), "{junit}");
+
+    let report = ran(&["M01"]);
+    let known: Vec<bool> = report.outcomes.iter().map(|outcome| outcome.known).collect();
+    assert_eq!((known, report.exit_code()), (vec![true, false], 3));
+    assert!(report.junit().contains("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"1\""));
+}
+
 #[test]
 fn reports_are_valid_whole_and_masked() {
     if !installed(&["python3"], "the forms of a report") {

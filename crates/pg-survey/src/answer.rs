@@ -36,6 +36,8 @@ pub(crate) struct Answer {
     /// Whether the body is a reply of the method.
     is_readable: bool,
     body: Bytes,
+    /// The body of the request, whose secrets texts of the reply may repeat.
+    request: Bytes,
 }
 
 impl Answer {
@@ -59,6 +61,7 @@ impl Answer {
             content_type: masked(header(CONTENT_TYPE).unwrap_or_default(), request),
             is_readable,
             body: response.body().clone(),
+            request: request.clone(),
         }
     }
 
@@ -101,6 +104,11 @@ impl Answer {
     pub(crate) fn record<R: Record + Default>(&self) -> Option<R> {
         let mut record = R::default();
         (self.is_success() && decode_into(&self.body, &mut record).is_ok()).then_some(record)
+    }
+
+    /// Returns the beginning of a text of the reply, masked.
+    pub(crate) fn masked(&self, text: &str) -> String {
+        masked(text, &self.request)
     }
 
     /// Whether the documents list the reply's code.

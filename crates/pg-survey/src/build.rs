@@ -5,7 +5,7 @@ use http::{
     HeaderValue, Method,
     header::{CONTENT_TYPE, ORIGIN},
 };
-use pg_proto::{Account, RawRequest};
+use pg_proto::{Account, RawRequest, is_private};
 
 use crate::{
     cards::{Card, Role},
@@ -138,7 +138,11 @@ fn visit(account: &Account, page: &str) -> Result<http::Request<Bytes>, String> 
     if !own {
         return Err("the challenge page is on another host than the service".to_owned());
     }
-    http::Request::get(page).body(Bytes::new()).map_err(|error| error.to_string())
+    let request = http::Request::get(page).body(Bytes::new()).map_err(|error| error.to_string())?;
+    if !is_private(request.uri()) {
+        return Err("the challenge page is neither https nor on this machine".to_owned());
+    }
+    Ok(request)
 }
 
 #[cfg(test)]
@@ -156,5 +160,7 @@ mod tests {
             let said = visit(&account, page).unwrap_err();
             assert!(said.contains("another host"), "{page}: {said}");
         }
+        let said = visit(&account, "http://staging.example:8443/3ds/1").unwrap_err();
+        assert!(said.contains("neither https nor on this machine"), "{said}");
     }
 }

@@ -2,7 +2,7 @@
 
 use pg_proto::model::{Transactions, mask};
 
-use crate::{answer::Answer, notes::Notes};
+use crate::{answer::Answer, notes::Notes, point::Seen};
 
 /// Confirms the status of a declined payment by a later lookup of that payment.
 ///
@@ -45,16 +45,24 @@ pub(crate) fn authentication(point: &'static str, is_shown: bool, notes: &mut No
     let Some(status) = notes.suspected_status(point).map(str::to_owned) else { return };
     if !is_shown {
         let pending = point == "authentication.pending";
-        let paid = if pending { "a payment with it was not refused" } else { "no payment with it was approved" };
+        let paid =
+            if pending { "a payment with it was not refused for that" } else { "no payment with it was approved" };
         return notes.retract(point, &format!("the authentication had status {status}, but {paid}"));
     }
     notes.confirm(point);
-    let seen = |point: &str| notes.sighting(point).map(|sighting| sighting.seen.clone());
-    let both = ["authentication.pending", "authentication.not-enrolled"];
-    if seen(both[0]) == seen(both[1]) {
-        let why = format!("an unfinished and a finished authentication both have status {status}");
-        both.into_iter().for_each(|point| notes.retract(point, &why));
+}
+
+/// Whether a finished authentication has the status of the unfinished one, which then decides neither, whatever a payment
+/// shows. An authentication whose challenge page could not be opened is not known to be finished.
+pub(crate) fn is_of_both(seen: &Seen, notes: &mut Notes) -> bool {
+    const PENDING: &str = "authentication.pending";
+    let is_same = notes.observed(PENDING) == Some(seen) && notes.is_answered("visit");
+    if is_same {
+        let why = format!("an unfinished and a finished authentication both have {seen}");
+        notes.retract(PENDING, &why);
+        notes.undecided(&["authentication.not-enrolled"], &why);
     }
+    is_same
 }
 
 /// Returns the statuses of the transactions that a lookup found.

@@ -89,6 +89,11 @@ impl Notes {
         self.answers.get(probe).is_some_and(|(http, code)| *http == answer.http && *code == answer.code)
     }
 
+    /// Whether the probe with this name has a reply of the service.
+    pub(crate) fn is_answered(&self, probe: &str) -> bool {
+        self.answers.contains_key(probe)
+    }
+
     /// Whether the probe with this name was answered without an error code.
     pub(crate) fn succeeded(&self, probe: &str) -> bool {
         self.answers.get(probe).is_some_and(|(http, code)| (200..300).contains(http) && code.is_empty())
@@ -101,6 +106,11 @@ impl Notes {
     /// Notes an observation that counts only after [`confirm`](Self::confirm).
     pub(crate) fn suspect(&mut self, point: &'static str, seen: Seen, evidence: &Evidence) {
         self.suspected.insert(point, Sighting::new(seen, evidence));
+    }
+
+    /// Returns what was observed, confirmed or not.
+    pub(crate) fn observed(&self, point: &str) -> Option<&Seen> {
+        self.sightings.get(point).or_else(|| self.suspected.get(point)).map(|sighting| &sighting.seen)
     }
 
     /// Returns a status that was observed, and is not confirmed yet.

@@ -3,8 +3,8 @@
 use pg_proto::{
     Account,
     model::{
-        AuthenticationStatus, CardKeyDetails, Session, StatusCode, ThreeDSecureInitiation, Transaction, Transactions,
-        mask,
+        AuthenticationStatus, CardKeyDetails, ErrorCode, Session, StatusCode, ThreeDSecureInitiation, Transaction,
+        Transactions, mask,
     },
 };
 
@@ -25,6 +25,11 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         notes.undecided(&probe.decides(), &format!("not a reply of the service: {}", answer.head()));
         return;
     }
+    // A later request may succeed, and clients look up what such a reply leaves open, whatever its code (A132).
+    if answer.http >= 500 {
+        notes.undecided(&probe.decides(), &format!("the service failed: {}", answer.seen()));
+        return;
+    }
     let evidence = Evidence::of(probe, answer);
     if probe.cost == Cost::Payment && !matches!(probe.reads, Reads::Decline(_)) {
         notes.ordinary(&mask::text(status_code(answer).as_str()));
@@ -35,8 +40,15 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         Reads::Situation(situation) => refusal(&[situation], answer, &evidence, notes),
         Reads::UsedReference(payment) => used_reference(payment, answer, &evidence, notes),
         Reads::UnlessAs(situation, other) => {
-            let seen = if notes.is_same(other, answer) { Seen::Accepted } else { answer.seen() };
-            notes.sight(situation, seen, &evidence);
+            let is_same = notes.is_same(other, answer);
+            if is_same && names_no_record(answer) {
+                notes.undecided(&[situation], &documented(answer));
+            } else if !answer.is_success() && !notes.is_answered(other) {
+                let why = format!("there is no reply to compare with the one that was {}", answer.seen());
+                notes.undecided(&[situation], &why);
+            } else {
+                notes.sight(situation, if is_same { Seen::Accepted } else { answer.seen() }, &evidence);
+            }
         }
         Reads::Nothing { point, code_of } => nothing(point, code_of, answer, &evidence, notes),
         Reads::SessionData => decrypted(account, answer, &evidence, notes),
@@ -62,7 +74,9 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         }
     }
     if let Some(point) = probe.confirms {
-        let is_shown = if point == "authentication.pending" { !answer.code.is_empty() } else { is_approved(answer) };
+        // The documents define no code for an unfinished authentication.
+        let is_refused = !answer.code.is_empty() && !answer.is_documented();
+        let is_shown = if point == "authentication.pending" { is_refused } else { is_approved(answer) };
         confirmation::authentication(point, is_shown, notes);
     }
     notes.answered(probe.name, answer);
@@ -77,10 +91,31 @@ fn is_approved(answer: &Answer) -> bool {
     status_code(answer) == StatusCode::APPROVED
 }
 
+/// Documented codes that are about the account, the whole request or a parameter that each probe sends as it should.
+const OF_ANOTHER_KIND: [ErrorCode; 6] = [
+    ErrorCode::ENTERPRISE_NO_DATA_SENT,
+    ErrorCode::NO_DATA_SENT,
+    ErrorCode::INVALID_FUNCTION_CALL,
+    ErrorCode::INVALID_RETURN_TYPE,
+    ErrorCode::PERMISSION_DENIED,
+    ErrorCode::CURRENCY_NOT_SUPPLIED,
+];
+
+/// Whether the documents define the code, and not as one about a reference, so that it does not refuse an unknown record.
+fn names_no_record(answer: &Answer) -> bool {
+    answer.is_documented() && answer.code != ErrorCode::INVALID_MERCHANT_REFERENCE.as_str()
+}
+
+fn documented(answer: &Answer) -> String {
+    format!("the documents define error {}, which says nothing about the record", answer.code)
+}
+
 /// Reads the refusal of a request. A status other than approved is neither a refusal nor an acceptance.
 fn refusal(points: &[&'static str], answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     let status = status_code(answer);
-    if status.is_empty() || status == StatusCode::APPROVED {
+    if OF_ANOTHER_KIND.iter().any(|code| code.as_str() == answer.code) {
+        notes.undecided(points, &documented(answer));
+    } else if status.is_empty() || status == StatusCode::APPROVED {
         points.iter().for_each(|point| notes.sight(point, answer.seen(), evidence));
     } else {
         notes.undecided(points, &other_status(answer, &status));
@@ -161,6 +196,10 @@ fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
 fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     use pg_proto::model::dialect::EmptyLookup::{EmptyList, Error, NotFound};
 
+    if names_no_record(answer) {
+        notes.undecided(&[point], &documented(answer));
+        return;
+    }
     let same = notes.is_same(code_of, answer);
     let form = match answer.http {
         _ if answer.is_success() => EmptyList,
@@ -222,9 +261,13 @@ fn status(probe: &Probe, answer: &Answer, evidence: &Evidence, notes: &mut Notes
     if code.is_empty() || code.message().is_some() {
         return notes.undecided(&probe.decides(), &other_status(answer, &code));
     }
-    let evidence = Evidence { excerpt: mask::text(&text), ..evidence.clone() };
+    let evidence = Evidence { excerpt: answer.masked(&text), ..evidence.clone() };
+    let seen = Seen::Status(mask::text(code.as_str()));
+    if matches!(probe.reads, Reads::Authentication(..)) && confirmation::is_of_both(&seen, notes) {
+        return;
+    }
     for point in probe.decides() {
-        notes.suspect(point, Seen::Status(mask::text(code.as_str())), &evidence);
+        notes.suspect(point, seen.clone(), &evidence);
     }
 }
 

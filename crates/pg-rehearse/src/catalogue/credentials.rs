@@ -24,7 +24,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C01",
         title: "Wrong API key",
         severity: Severity::High,
-        basis: "1 §5.5",
+        basis: "1 §5",
         imitates: "The key is mistyped or was revoked.",
         mend: "Stop at the first refused credential, and claim unknown: more than five refusals lock the address out for a minute, and ten for five minutes. Look the payment up when the credentials are corrected.",
     }
@@ -33,7 +33,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C02",
         title: "Wrong API password",
         severity: Severity::High,
-        basis: "1 §5.5",
+        basis: "1 §5",
         imitates: "The password is mistyped or was changed.",
         mend: "Stop at the first refused credential, and claim unknown: more than five refusals lock the address out for a minute, and ten for five minutes. Look the payment up when the credentials are corrected.",
     }
@@ -42,7 +42,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C03",
         title: "Wrong SHA key",
         severity: Severity::High,
-        basis: "1 §5.4",
+        basis: "1 §5",
         imitates: "Requests are signed with a key of another account.",
         mend: "A retry does not fix error 123: stop, claim unknown and raise an alert. Look the payment up when the key is corrected.",
     }
@@ -51,7 +51,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C04",
         title: "Address blocked for a minute",
         severity: Severity::High,
-        basis: "1 §5.5",
+        basis: "1 §5",
         imitates: "The service answers 121: too many wrong credentials from this address.",
         mend: "Wait a minute before the next request, or claim unknown: each further request counts.",
     }
@@ -60,7 +60,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C05",
         title: "Address blocked for five minutes",
         severity: Severity::High,
-        basis: "1 §5.5",
+        basis: "1 §5",
         imitates: "The service answers 122.",
         mend: "Wait five minutes before the next request, or claim unknown.",
     }
@@ -78,7 +78,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C07",
         title: "Credentials revoked during the payment",
         severity: Severity::Critical,
-        basis: "1 §5.5",
+        basis: "1 §5",
         imitates: "The card is charged, the reply is lost, and from then on the credentials are refused.",
         mend: "A refused lookup proves nothing: claim unknown, never not-charged.",
     }
@@ -105,7 +105,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C10",
         title: "Delivered twice, second copy locked out",
         severity: Severity::Critical,
-        basis: "1 §5.5, A141",
+        basis: "1 §5, A141",
         imitates: "The network delivers the request twice. The first copy charges the card; then the address is blocked, and the caller gets the 121 of the second copy.",
         mend: "A lockout says nothing about an earlier copy of the request. Claim unknown, never not-charged, and look the payment up when the lockout has ended.",
     }
@@ -132,7 +132,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C13",
         title: "Delivered twice, credentials of the second copy refused",
         severity: Severity::Critical,
-        basis: "1 §5.5, A141, A144",
+        basis: "1 §5, A141, A144",
         imitates: "The network delivers the request twice. The first copy charges the card; then the credentials are replaced, and the caller gets the 102 of the second copy. From then on every request is refused.",
         mend: "Refused credentials say nothing about an earlier copy of the request. Claim unknown, never not-charged. Send nothing more with these credentials, and look the payment up when they are corrected.",
     }
@@ -141,7 +141,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "C14",
         title: "Delivered twice, second copy damaged",
         severity: Severity::Critical,
-        basis: "1 §5.4, A141",
+        basis: "1 §5, A141",
         imitates: "The network delivers the request twice. The first copy charges the card; the second one is damaged on the way, and the caller gets its 123. Every later request is accepted.",
         mend: "An invalid signature of one copy says nothing about an earlier copy of the request. Claim unknown, never not-charged, and look the payment up later.",
     }

@@ -100,7 +100,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "H10",
         title: "Redirect to another host, 307",
         severity: Severity::Critical,
-        basis: "1 §1",
+        basis: "3 §1",
         imitates: "The service redirects to another host with HTTP 307, which asks the client to repeat the request there.",
         mend: "Do not follow redirects when you call the service.",
     }
@@ -109,7 +109,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "H11",
         title: "Redirect to another host, 302",
         severity: Severity::High,
-        basis: "1 §1",
+        basis: "3 §1",
         imitates: "The service redirects to another host.",
         mend: "Do not follow redirects when you call the service.",
     }

@@ -46,11 +46,11 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::OtherOrder })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "M61",
-        title: "A reservation under the reference",
+        title: "Another type under the reference",
         severity: Severity::Critical,
         basis: "2 §3.2, §4.4",
-        imitates: "The reply is lost, and the lookup by reference shows an approved PreAuth: funds are reserved, for example by another part of the shop, but not debited.",
-        mend: "Compare the transactionType of a payment that a lookup shows: a PreAuth does not debit the customer. If you sent auth, claim unknown and raise an alert.",
+        imitates: "The reply is lost, and the lookup by reference shows a payment of the other type, for example by another part of the shop: an approved PreAuth for an auth, which reserves funds and does not debit them, or an approved Auth for a preauth.",
+        mend: "Compare the transactionType of a payment that a lookup shows with the one that you sent: a PreAuth does not debit the customer, and an Auth needs no capture. If it is another one, claim unknown and raise an alert.",
     }
     .charge(Family::Money, another(&[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Edit(Edit::OtherType))])),
     Text {

@@ -204,7 +204,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "M21",
         title: "Numbers instead of strings",
         severity: Severity::Low,
-        basis: "1 §2, A01",
+        basis: "1 §2.1, A131",
         imitates: "The reply contains the status code as a number instead of a string.",
         mend: "Accept both numbers and strings.",
     }

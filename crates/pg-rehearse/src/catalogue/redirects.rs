@@ -68,7 +68,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "R07",
         title: "Space instead of a plus sign",
         severity: Severity::Medium,
-        basis: "2 §4.2, A32",
+        basis: "2 §4.2, A33",
         imitates: "URL decoding turns each + of the data into a space.",
         mend: "Replace the spaces in data with + before you decode it.",
     }
@@ -87,7 +87,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "R09",
         title: "Padding oracle",
         severity: Severity::Critical,
-        basis: "2 §4.2, A31",
+        basis: "2 §4.2, A32, A35",
         imitates: "An attacker sends altered data thousands of times, and decrypts it from the replies.",
         mend: "Give every unreadable redirect the same reply after the same work: same status, same headers, same \
         text. Better still: use pg_crypto’s decrypt_and_read.",

@@ -157,7 +157,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "S07",
         title: "The customer comes back before answering",
         severity: Severity::High,
-        basis: "2 §3.3, A107",
+        basis: "2 §3.3, A106, A108",
         imitates: "The return page is opened while the bank’s page is still open.",
         mend: "Ask for the status; an unfinished authentication is not a payment.",
     }
@@ -166,7 +166,7 @@ pub(super) const SCENES: &[Scene] = &[
         id: "S08",
         title: "The customer is late",
         severity: Severity::Medium,
-        basis: "2 §3.3, A109",
+        basis: "2 §3.3, A107",
         imitates: "The customer comes back after an hour.",
         mend: "Ask for the status; an authentication that timed out is not a payment.",
     }

@@ -33,12 +33,14 @@ pub(super) fn page(report: &Report) -> String {
 }
 
 fn headline(report: &Report) -> String {
-    let failed = report.summary().failed;
-    match failed {
+    let all = report.outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Failed);
+    let (known, new): (Vec<&Outcome>, Vec<&Outcome>) = all.partition(|outcome| outcome.known);
+    match new.len() {
         _ if report.interrupted => format!("Rehearsal, interrupted: {}", report.missing()),
+        0 if !known.is_empty() => format!("Rehearsal: nothing failed but {} known", known.len()),
         0 => "Rehearsal: nothing failed".to_owned(),
         1 => "Rehearsal: one drill failed".to_owned(),
-        _ => format!("Rehearsal: {failed} drills failed"),
+        failed => format!("Rehearsal: {failed} drills failed"),
     }
 }
 

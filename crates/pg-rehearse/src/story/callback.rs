@@ -53,6 +53,10 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         Callback::Garbage | Callback::Secrets => garbage(&stage, story).await?,
         _ => payment(&mut stage, story).await?,
     };
+    let findings = match findings {
+        Ok(findings) if findings.is_empty() => refusal_of_all(&mut stage, story).await?.map_or(Ok(findings), Err),
+        other => other,
+    };
     Ok(match findings {
         Ok(findings) => stage.judged(findings),
         Err(why) => Outcome::not_applicable(drill, why),
@@ -78,7 +82,39 @@ fn reached(seen: Result<Seen, Silent>) -> Result<Seen, SetupError> {
     seen.map_err(|silent| format!("cannot reach the callback address: {silent}"))
 }
 
-async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
+/// Returns why the drill proves nothing, if the address also refuses a genuine callback.
+async fn refusal_of_all(stage: &mut Stage, story: Callback) -> Result<Option<String>, SetupError> {
+    let (is_batch, is_payment) = match story {
+        Callback::ForgedBatch => (true, false),
+        Callback::ForgedPayment | Callback::OtherPayment | Callback::Slow => (false, true),
+        Callback::Huge | Callback::Garbage | Callback::Secrets => (true, true),
+        // These post a genuine callback anyway.
+        _ => return Ok(None),
+    };
+    let mut why = None;
+    if is_payment {
+        let order = stage.order.clone();
+        let (token, key) = checkout::paid(stage, &order, "9.98")?;
+        let seen = reached(post(stage, "a payment", FORM, about(&token, &key, &order, "9.98")).await)?;
+        why = refused(&seen, PAYMENT);
+    }
+    if is_batch && (!is_payment || why.is_some()) {
+        let genuine = finished_batch(stage)?;
+        let seen = reached(post(stage, "a finished batch", "application/json", genuine.to_string()).await)?;
+        why = refused(&seen, BATCH);
+    }
+    Ok(why)
+}
+
+const PAYMENT: &str = "a payment of the hosted checkout";
+const BATCH: &str = "a batch of the account updater";
+
+fn refused(seen: &Seen, what: &str) -> Option<String> {
+    (seen.status >= 400).then(|| format!("the address returns HTTP {} for {what}", seen.status))
+}
+
+/// Returns the service's callback about a finished batch.
+fn finished_batch(stage: &mut Stage) -> Result<serde_json::Value, SetupError> {
     let card = Card::new(&stage.dice.card_number(), "314");
     let card_key = stage.house.card_key(&card)?;
     let updater = stage.house.account.updater_key.clone();
@@ -87,11 +123,15 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     let batch_key = made["batchKey"].as_str().unwrap_or_default().to_owned();
     stage.house.advance(Duration::from_secs(200));
     stage.prepared()?;
-    let genuine = stage.house.call("token/retrieveAccountUpdater", &[("batchKey", &batch_key)])?;
+    stage.house.call("token/retrieveAccountUpdater", &[("batchKey", &batch_key)])
+}
+
+async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
+    let genuine = finished_batch(stage)?;
     if story == Callback::GenuineBatch {
         let seen = reached(post(stage, "a finished batch", "application/json", genuine.to_string()).await)?;
-        return Ok(if seen.status >= 400 {
-            Err(format!("the address returns HTTP {} for a batch of the account updater", seen.status))
+        return Ok(if let Some(why) = refused(&seen, BATCH) {
+            Err(why)
         } else if stage.asked_since(0).await {
             Ok(Vec::new())
         } else {
@@ -166,17 +206,23 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
     if seen.status >= 500 {
         return Ok(Ok(vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]));
     }
-    if seen.status >= 400 {
-        return Ok(Err(format!("the address returns HTTP {} for a payment of the hosted checkout", seen.status)));
+    if let Some(why) = refused(&seen, PAYMENT) {
+        return Ok(Err(why));
     }
-    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
-    Ok(if charges > 1 {
-        Ok(vec![fault("charged-twice", format!("after the callback the ledger has {charges} charges instead of one"))])
+    Ok(if let Some(again) = charged_again(stage)? {
+        Ok(vec![again])
     } else if stage.asked_since(before).await {
         Ok(Vec::new())
     } else {
         Ok(vec![doubt("not-confirmed", "the callback was accepted without looking up the payment")])
     })
+}
+
+/// Returns the failure of a shop that charges a customer who has paid: that payment was part of the preparation.
+fn charged_again(stage: &Stage) -> Result<Option<Finding>, SetupError> {
+    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+    let why = || format!("{} more after the payment", judge::count(charges, "charge"));
+    Ok((charges > 0).then(|| fault("charged-twice", why())))
 }
 
 async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Finding> {
@@ -228,10 +274,7 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
             ));
         }
     }
-    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
-    if charges > 0 {
-        findings.push(fault("charged-twice", format!("{} more after the payment", judge::count(charges, "charge"))));
-    }
+    findings.extend(charged_again(stage)?);
     Ok(Ok(findings))
 }
 
@@ -255,7 +298,7 @@ async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
         Ok(Ok(seen)) if seen.status >= 500 => {
             vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]
         }
-        Ok(Ok(_)) => Vec::new(),
+        Ok(Ok(_)) => charged_again(stage)?.into_iter().collect(),
         Ok(Err(Silent::Closed(why))) => vec![fault("shop-down", why)],
         Ok(Err(Silent::TimedOut)) | Err(_) => vec![fault(
             "shop-blocked",

@@ -186,7 +186,7 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
 fn resent_blindly(exchanges: &[Exchange]) -> bool {
     let mut may_be_paid = false;
     for one in exchanges {
-        if one.method == "transaction/lookup" {
+        if one.looks_up_payment() {
             may_be_paid = false;
         } else if one.is(On::Payment) {
             if may_be_paid && one.parameter("uniqueMerchantReference").is_none_or(str::is_empty) {

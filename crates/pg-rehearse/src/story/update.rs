@@ -15,7 +15,7 @@ use crate::{
     drill::Drill,
     finding::Finding,
     house::{Card, SetupError},
-    judge::{self, broken, fault},
+    judge::{self, broken, doubt, fault},
     plan::Job,
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, Rule},
@@ -185,7 +185,15 @@ fn cards(reported: &[Value], entries: &[Value], keys: &[String], claim: Claim) -
             ));
         }
         let state = text(card, "state");
-        if state != wanted(&response) && matches!(state.as_str(), "updated" | "unchanged" | "closed") {
+        if state == "unknown" && wanted(&response) != "unknown" {
+            findings.push(doubt(
+                "state-not-read",
+                format!(
+                    "the integration reports a card as unknown, but response {response} means {}",
+                    wanted(&response)
+                ),
+            ));
+        } else if state != wanted(&response) && matches!(state.as_str(), "updated" | "unchanged" | "closed") {
             findings.push(fault(
                 "wrong-state",
                 format!(
@@ -247,6 +255,7 @@ mod tests {
         assert_eq!(kinds(&json!([right, right, closed])), ["reported-twice"]);
         assert_eq!(kinds(&json!([right])), ["card-missed"]);
         assert_eq!(kinds(&json!([right, {"cardKey": "b", "state": "unchanged"}])), ["wrong-state"]);
+        assert_eq!(kinds(&json!([right, {"cardKey": "b", "state": "unknown"}])), ["state-not-read"]);
         assert_eq!(kinds(&json!([{"cardKey": "a", "state": "updated", "newCardKey": "x"}, closed])), ["wrong-card"]);
         assert_eq!(kinds(&json!([right, closed, {"cardKey": "c"}])), ["unknown-card"]);
     }

@@ -127,7 +127,7 @@ pub(crate) enum Edit {
     DecimalAmount,
     /// Another reference.
     OtherReference,
-    /// A reservation instead of a payment.
+    /// A reservation instead of a payment, or the reverse.
     OtherType,
     /// A lookup lists its first payment as declined, and an approved one of another amount.
     TwoPayments,

@@ -26,7 +26,7 @@ pub(crate) struct Exchange {
     pub(crate) status: Option<u16>,
     /// The error code of the reply that was sent.
     pub(crate) error: Option<String>,
-    /// Whether it is a lookup whose reply showed a payment to the caller.
+    /// Whether it is a lookup whose reply showed an approved payment to the caller.
     pub(crate) showed_payment: bool,
 }
 
@@ -84,6 +84,11 @@ impl Exchange {
     /// Returns the value of a parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether it looks a payment up. The status of an authentication shows no payment, nor does a batch.
+    pub(crate) fn looks_up_payment(&self) -> bool {
+        matches!(self.method.as_str(), "transaction/lookup" | "enterprise/transaction_lookup")
     }
 
     pub(crate) fn is(&self, on: On) -> bool {

@@ -9,7 +9,7 @@ use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-use super::{Act, Answer, Edit, Exchange, LateAt, On, Wire, body::Reply, exchange};
+use super::{Act, Answer, Exchange, LateAt, On, Wire, body::Reply, edit::edited, exchange};
 use crate::{clock, finding::Lane};
 
 /// The connection must be closed.
@@ -28,12 +28,14 @@ pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Resul
         return Ok(plain(StatusCode::NOT_FOUND, "the control interface is not part of the service"));
     }
     let mut exchange = Exchange::of(&parts);
-    if !wire.takes(exchange.head_bytes()) {
+    if !wire.takes_request(exchange.head_bytes()) {
         return Err(Cut);
     }
-    let act = wire.act(&exchange);
-    if act == Some(Act::CutAfterHead) {
-        wire.arrived(exchange, act);
+    // No other fault is decided before the body says whose order the request is about.
+    let is_early = wire.rules.iter().any(|rule| rule.act == Act::CutAfterHead);
+    let early = if is_early { wire.act(&exchange) } else { None };
+    if early == Some(Act::CutAfterHead) {
+        wire.arrived(exchange, early);
         return Err(Cut);
     }
     let body = Limited::new(body, MOST).collect().await.map_err(|_| Cut)?.to_bytes();
@@ -41,6 +43,11 @@ pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Resul
         return Err(Cut);
     }
     exchange.take_body(&body);
+    if wire.is_of_another_drill(&exchange) {
+        wire.note(Lane::Integration, Lane::Wire, "a request about the order of an earlier drill: connection closed");
+        return Err(Cut);
+    }
+    let act = if is_early { early } else { wire.act(&exchange) };
     let encoding = Encoding::of(&exchange.path);
     let number = wire.arrived(exchange, act);
     let request = exchange::rebuilt(parts, body);
@@ -216,8 +223,7 @@ impl Wire {
         if let Some(exchange) = self.state().exchanges.get_mut(number) {
             exchange.status = Some(status);
             exchange.answered = honest && error.as_deref() != Some("119");
-            exchange.showed_payment =
-                honest && exchange.is(On::Lookup) && error.is_none() && field(&text, "transactionStatusCode").is_some();
+            exchange.showed_payment = honest && exchange.looks_up_payment() && error.is_none() && shows_payment(&text);
             exchange.error = error;
         }
         Response::from_parts(parts, body)
@@ -244,7 +250,7 @@ impl Encoding {
 }
 
 impl Reply {
-    fn whole_of(bytes: Bytes) -> (Bytes, Self) {
+    pub(super) fn whole_of(bytes: Bytes) -> (Bytes, Self) {
         (bytes.clone(), Self::whole(bytes))
     }
 }
@@ -318,108 +324,6 @@ fn other_order(encoding: Encoding) -> (u16, &'static str, String) {
     }
 }
 
-fn edited(edit: Edit, response: Response<Bytes>) -> Response<(Bytes, Reply)> {
-    let (mut parts, body) = response.into_parts();
-    let half = body.slice(..body.len() / 2);
-    let announced = body.len();
-    let (text, reply) = match edit {
-        Edit::Garble => {
-            let garbled: Bytes = [&half[..], b"\xff\xfe<\"{"].concat().into();
-            (Bytes::new(), Reply::whole(garbled))
-        }
-        Edit::Truncate => (half.clone(), Reply::part(half)),
-        Edit::HeadOnly => (Bytes::new(), Reply::part(Bytes::new())),
-        Edit::MoreFields => whole(more_fields(&String::from_utf8_lossy(&body))),
-        Edit::UnknownStatus => whole(unknown_status(&String::from_utf8_lossy(&body))),
-        Edit::Numbers => whole(String::from_utf8_lossy(&body).replace("\"600\"", "600")),
-        Edit::OtherAmount => whole(other(&String::from_utf8_lossy(&body), &[("998", "499"), ("9.98", "4.99")])),
-        Edit::OtherCurrency => whole(other(&String::from_utf8_lossy(&body), &[("GBP", "EUR")])),
-        Edit::DecimalAmount => whole(other(&String::from_utf8_lossy(&body), &[("998", "998.00")])),
-        Edit::OtherReference => whole(other_reference(&String::from_utf8_lossy(&body))),
-        Edit::OtherType => whole(other(&String::from_utf8_lossy(&body), &[("Auth", "PreAuth")])),
-        Edit::TwoPayments => whole(two_payments(&String::from_utf8_lossy(&body))),
-        Edit::EntryTwice => whole(entry_twice(&String::from_utf8_lossy(&body))),
-    };
-    parts.headers.remove(header::CONTENT_LENGTH);
-    if matches!(edit, Edit::Truncate | Edit::HeadOnly) {
-        parts.headers.insert(header::CONTENT_LENGTH, announced.into());
-    }
-    Response::from_parts(parts, (text, reply))
-}
-
-fn whole(text: String) -> (Bytes, Reply) {
-    Reply::whole_of(Bytes::from(text))
-}
-
-fn more_fields(text: &str) -> String {
-    if text.trim_start().starts_with('{') {
-        text.replacen('{', r#"{"futureField":"42","futureList":[1,{"a":null}],"#, 1)
-    } else {
-        text.replacen(
-            "<serviceResponse>",
-            "<serviceResponse><futureField>42</futureField><futureList><a/></futureList>",
-            1,
-        )
-    }
-}
-
-/// Returns a batch with its first entry twice; other bodies unchanged.
-fn entry_twice(text: &str) -> String {
-    if let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) {
-        if let Some(entries) = value.get_mut("cardKeyDetails").and_then(serde_json::Value::as_array_mut)
-            && let Some(first) = entries.first().cloned()
-        {
-            entries.push(first);
-        }
-        return value.to_string();
-    }
-    let Some((before, rest)) = text.split_once("<cardKeyDetail>") else { return text.to_owned() };
-    let Some((entry, after)) = rest.split_once("</cardKeyDetail>") else { return text.to_owned() };
-    format!("{before}<cardKeyDetail>{entry}</cardKeyDetail><cardKeyDetail>{entry}</cardKeyDetail>{after}")
-}
-
-/// Returns a lookup of payments of another reference.
-fn other_reference(text: &str) -> String {
-    let name = "uniqueMerchantReference";
-    ["\"{}\":\"", "\"{}\": \"", "<{}>"].iter().fold(text.to_owned(), |text, before| {
-        let before = before.replace("{}", name);
-        text.replace(&before, &format!("{before}another-"))
-    })
-}
-
-/// Returns a lookup that lists its first payment twice: declined, and approved with another amount. An empty one unchanged.
-fn two_payments(text: &str) -> String {
-    let (declined, approved) = (|one: &str| other(one, &[("600", "901")]), |one: &str| other(one, &[("998", "499")]));
-    if let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) {
-        if let Some(listed) = value.get_mut("transactions").and_then(serde_json::Value::as_object_mut)
-            && let Some(first) = listed.get("0").map(serde_json::Value::to_string)
-        {
-            for (name, one) in [("0", declined(&first)), ("1", approved(&first))] {
-                listed.insert(name.to_owned(), serde_json::from_str(&one).unwrap_or_default());
-            }
-        }
-        return value.to_string();
-    }
-    let Some((before, rest)) = text.split_once("<transaction>") else { return text.to_owned() };
-    let Some((one, after)) = rest.split_once("</transaction>") else { return text.to_owned() };
-    let element = |one: String| format!("<transaction>{one}</transaction>");
-    format!("{before}{}{}{after}", element(declined(one)), element(approved(one)))
-}
-
-/// A status code that no document lists.
-fn unknown_status(text: &str) -> String {
-    text.replace("\"600\"", "\"640\"")
-        .replace("<transactionStatusCode>600<", "<transactionStatusCode>640<")
-        .replace("Transaction approved", "Transaction referred")
-}
-
-/// Replaces values, in JSON and XML.
-fn other(text: &str, values: &[(&str, &str)]) -> String {
-    values.iter().fold(text.to_owned(), |text, (from, to)| {
-        text.replace(&format!("\"{from}\""), &format!("\"{to}\"")).replace(&format!(">{from}<"), &format!(">{to}<"))
-    })
-}
-
 /// Returns the first value of a field, in JSON or XML.
 pub(super) fn field(text: &str, name: &str) -> Option<String> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
@@ -432,6 +336,15 @@ pub(super) fn field(text: &str, name: &str) -> Option<String> {
     Some(value).filter(|value| !value.is_empty())
 }
 
+/// Whether a reply to a lookup lists an approved payment, in the words of either version.
+fn shows_payment(text: &str) -> bool {
+    text.contains("<status>Success<")
+        || text.split("transactionStatusCode").skip(1).any(|rest| {
+            let value = rest.trim_start_matches(|letter: char| letter.is_whitespace() || "\":>".contains(letter));
+            value.starts_with("600")
+        })
+}
+
 /// Accepts requests that followed a redirect, which an integration must not do.
 pub(super) async fn trap(wire: Arc<Wire>, listener: TcpListener) {
     while let Ok((stream, _)) = listener.accept().await {
@@ -442,7 +355,7 @@ pub(super) async fn trap(wire: Arc<Wire>, listener: TcpListener) {
                 let (parts, body) = request.into_parts();
                 let body = Limited::new(body, MOST).collect().await.map(|body| body.to_bytes()).unwrap_or_default();
                 wire.note(Lane::Integration, Lane::Wire, "follows the redirect to another host");
-                if !wire.takes(body.len()) {
+                if !wire.takes_request(body.len()) {
                     return Ok(Response::new(Full::new(Bytes::new())));
                 }
                 let text = format!("{} {:?} {}", parts.uri, parts.headers, String::from_utf8_lossy(&body));
@@ -451,5 +364,25 @@ pub(super) async fn trap(wire: Arc<Wire>, listener: TcpListener) {
             }
         });
         drop(http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lookup_shows_a_payment_if_any_of_its_rows_is_approved() {
+        for text in [
+            r#"{"transactions": [{"transactionStatusCode": "607"}, {"transactionStatusCode": "600"}]}"#,
+            r#"{"transactionStatusCode":600}"#,
+            "<transactionStatusCode>600</transactionStatusCode>",
+            "<response><status>Success</status></response>",
+        ] {
+            assert!(shows_payment(text), "{text}");
+        }
+        for text in [r#"{"transactionStatusCode": "607"}"#, "<status>Failed</status>", r#"{"transactions": {}}"#] {
+            assert!(!shows_payment(text), "{text}");
+        }
     }
 }

@@ -100,6 +100,7 @@ async function paid(key) {
 
 let working = 0; // callbacks that are being worked on
 const shown = new Set(); // keys that the success page has settled
+const charged = new Set(); // keys that a callback has charged again
 
 async function callback(body, type) {
   working += 1;
@@ -122,12 +123,17 @@ async function hint(body, type) {
   if (!form.trans_key) return json({ claim: "unknown" }, 400);
   if (FAULT === "late-callback-refused" && shown.has(form.trans_key)) return json({ claim: "unknown" }, 409);
   const claim = await paid(form.trans_key);
+  if (FAULT === "callback-charges" && claim === "paid" && !charged.has(form.trans_key)) {
+    charged.add(form.trans_key);
+    await enterprise("repeat", { prev_trans_key: form.trans_key, trans_type: "Auth", trans_value: PRICE });
+  }
   return json(claim === "paid" ? { claim, transactionKey: form.trans_key } : { claim });
 }
 
 async function success(query) {
   if (FAULT === "order-locked" && working > 0) return page(500, "<h1>The order is locked</h1>");
   shown.add(query.get("trans_key"));
+  if (FAULT === "success-undecided") return paid(query.get("trans_key")).then(() => json({ claim: "unknown" }));
   if (FAULT === "success-never-asks") return json({ claim: "unknown" });
   if (FAULT === "success-in-german") return page(200, "<h1>Vielen Dank, die Bestellung ist bezahlt</h1>");
   if (FAULT === "success-in-few-words") return page(200, "<h1>Paid</h1><p>Your order ships today.</p>");
@@ -187,6 +193,12 @@ async function threeDSecure(job) {
       await call("transaction/authSessionKey", early).catch(() => ({}));
     }
     return json(authenticationKey ? { claim: "unknown", authenticationKey, authenticationUrl } : { claim: "unknown" });
+  }
+  const status = () => call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
+  if (FAULT === "3ds-status-is-lookup") {
+    if ((await status().catch(() => ({}))).liabilityShift !== "Y") return json({ claim: "not-charged" });
+    const paid = await call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey }).catch(() => status());
+    return json(answered(job, paid) ?? { claim: "unknown" });
   }
   for (let attempt = 0; attempt < 3; attempt++) {
     try {
@@ -270,6 +282,7 @@ function refreshed(entries) {
 
 async function answer(request, body, url) {
   if (url.pathname === "/return") return returned(url.searchParams);
+  if (url.pathname === "/callback" && FAULT === "callback-not-found") return page(404, "<p>Not found</p>");
   if (url.pathname === "/callback") return callback(body, request.headers["content-type"] ?? "");
   if (url.pathname === "/success") return success(url.searchParams);
   if (request.method !== "POST") return page(200, "<h1>Shop</h1>");
