@@ -2,7 +2,7 @@
 
 use pg_sandbox::{
     Timestamp,
-    records::{CardToken, CheckoutToken, Payment, Session, UniqueReference},
+    records::{Authentication, CardToken, CheckoutToken, Payment, Session, UniqueReference},
     store::{Kind, Query, Row, Store, StoreError, StoredRecord as _},
 };
 
@@ -209,6 +209,17 @@ pub(super) const FINDS_NOTHING: Planted = Planted::new(
     &Tampered(Misread { kind: UniqueReference::KIND, read: |_| None }),
 );
 
+/// An authentication that the customer failed is read as one that was passed.
+pub(super) const FAILED_AUTHENTICATIONS_PASS: Planted = Planted::new(
+    "a failed authentication counts as passed",
+    "only an authenticated customer pays",
+    500,
+    &Tampered(Misread {
+        kind: Authentication::KIND,
+        read: |body| Some(body.replace("\"end\":\"Failed\"", "\"end\":\"Authenticated\"")),
+    }),
+);
+
 /// A card key is read as enabled in every case.
 pub(super) const DISABLED_CARDS_PAY: Planted = Planted::new(
     "a card that is disabled still pays",
@@ -271,4 +282,18 @@ pub(super) const REFUNDS_UNCHECKED: Planted = Planted::new(
     "amounts fit",
     500,
     &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "refunded", 0)) }),
+);
+
+/// A refund of a capture does not see the refunds before it.
+pub(super) const REFUNDS_OF_CAPTURES_UNCHECKED: Planted = Planted::new(
+    "refunds of a capture are not checked against its earlier refunds",
+    "amounts fit",
+    500,
+    &Tampered(Misread {
+        kind: Payment::KIND,
+        read: |body| {
+            let is_capture = body.contains("\"kind\":\"Capture\"");
+            Some(if is_capture { with_number(&body, "refunded", 0) } else { body })
+        },
+    }),
 );

@@ -271,6 +271,14 @@ impl World<'_> {
             self.agenda.plan(self.now + 600_000, SimulatedEvent::GoOn { task, turn });
             return;
         }
+        if self.may_crash(100) {
+            self.note(format_args!(
+                "{name} has ended as {}, and its server crashes before it records that",
+                claim.label()
+            ));
+            return self.crash_client(self.tasks[task].client);
+        }
+        let one = &mut self.tasks[task];
         one.stage = Stage::Ended;
         let kind = one.job.kind;
         let pays = kind.pays() || kind == Kind::Checkout;
@@ -284,8 +292,10 @@ impl World<'_> {
             known => format!("{kind:?} {}", known.label()),
         };
         *self.tally.claims.entry(counted).or_default() += 1;
-        if pays && let Claim::Approved { key } = claim {
-            self.follow_up(task, &key);
+        match claim {
+            Claim::Approved { key } if pays => self.follow_up(task, &key),
+            Claim::Done { brought } if kind == Kind::Capture => self.follow_up(task, &brought),
+            _ => {}
         }
     }
 
