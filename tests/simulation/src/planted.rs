@@ -22,7 +22,12 @@ pub struct Planted {
     /// Whether it needs a service with a dialect that differs from the sandbox's.
     differs: bool,
     conduct: &'static dyn ClientBehaviour,
+    /// The same client without the bug, if it is not the correct one.
+    control: Option<&'static dyn ClientBehaviour>,
 }
+
+/// A client that has none of the bugs that several of the others add to it.
+pub const NAIVE: &Planted = &naive::NO_BUG;
 
 /// All of them.
 pub const ALL: &[&Planted] = &[
@@ -81,7 +86,7 @@ pub fn table() -> String {
 
 impl Planted {
     const fn new(name: &'static str, check: &'static str, within: u64, conduct: &'static dyn ClientBehaviour) -> Self {
-        Self { name, check, within, needs: None, differs: false, conduct }
+        Self { name, check, within, needs: None, differs: false, conduct, control: None }
     }
 
     const fn needs(self, trouble: Disturbance) -> Self {
@@ -92,10 +97,20 @@ impl Planted {
         Self { differs: true, ..self }
     }
 
+    const fn unlike(self, control: &'static dyn ClientBehaviour) -> Self {
+        Self { control: Some(control), ..self }
+    }
+
     /// Returns the first world from seed 1 in which its check finds it.
     #[must_use]
     pub fn first(&self, seeds: u64) -> Option<Played> {
         (1..=seeds).map(|seed| self.play(seed)).find(|played| violated(played) == Some(self.check))
+    }
+
+    /// Returns the first of this many worlds that violates any check.
+    #[must_use]
+    pub fn first_of_any(&self, seeds: u64) -> Option<Played> {
+        (1..=seeds).map(|seed| self.play(seed)).find(|played| played.violation.is_some())
     }
 
     /// Returns how many of this many worlds violate any check.
@@ -114,6 +129,12 @@ impl Planted {
     #[must_use]
     pub fn spared(&self, found: &Played) -> Option<Played> {
         self.needs.map(|trouble| playing::play(found.scenario.without(trouble), self.conduct))
+    }
+
+    /// Returns the same world with a client that lacks only the bug, if that is not the correct client.
+    #[must_use]
+    pub fn without(&self, found: &Played) -> Option<Played> {
+        self.control.map(|client| playing::play(found.scenario, client))
     }
 
     fn play(&self, seed: u64) -> Played {

@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::Path, thread};
 
-use pg_simulation::planted::{ALL, Planted, table};
+use pg_simulation::planted::{ALL, NAIVE, Planted, table};
 
 // spec: 1 §5, A144
 #[test]
@@ -16,11 +16,19 @@ fn every_planted_bug_is_found() {
 }
 
 /// Where a bug needs a certain trouble, the same world without it does not show the bug: so it is this trouble that bites.
+/// The same holds for the world with a client that lacks only the bug.
 fn is_found(bug: &Planted) {
     let found = bug.first(bug.within);
     assert!(found.is_some(), "{} is not found", bug.name);
-    let spared = found.and_then(|found| bug.spared(&found)?.violation);
-    assert!(spared.is_none(), "{}: {spared:?}", bug.name);
+    for other in found.iter().flat_map(|found| [bug.spared(found), bug.without(found)]).flatten() {
+        assert!(other.violation.is_none(), "{}: {:?}\n{}", bug.name, other.violation, other.log);
+    }
+}
+
+#[test]
+fn a_naive_client_without_a_bug_violates_nothing() {
+    let failing = NAIVE.first_of_any(60);
+    assert!(failing.is_none(), "{:?}", failing.map(|played| (played.scenario, played.violation, played.log)));
 }
 
 #[test]
