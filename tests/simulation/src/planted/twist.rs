@@ -2,11 +2,8 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
-use pg_model::{ApiRequest, ErrorCode, TransactionLookup, decode};
-use pg_proto::machine::{
-    Event, Failure, Moment,
-    account_update::{BatchEnd, BatchResult},
-};
+use pg_model::{AccountUpdaterBatch, ApiRequest, ErrorCode, TransactionLookup, decode};
+use pg_proto::machine::{Event, Failure, Moment};
 
 use super::Planted;
 use crate::{
@@ -25,7 +22,7 @@ pub(super) struct Twist {
     /// The misread event, or the wrong step.
     pub(super) hears: fn(Event) -> ControlFlow<Step, Event>,
     /// What they do at once when they get an input.
-    pub(super) told: fn(&Job, &OwnerEvent) -> Option<Step>,
+    pub(super) told: fn(&OwnerEvent) -> Option<Step>,
     /// What they do instead of the correct step.
     pub(super) does: fn(&Job, Step, Moment) -> Step,
     /// What they save in addition to their state.
@@ -37,7 +34,7 @@ impl Twist {
     pub(super) const NONE: Self = Self {
         of: |_| false,
         hears: ControlFlow::Continue,
-        told: |_, _| None,
+        told: |_| None,
         does: |_, step, _| step,
         stores: |_| String::new(),
     };
@@ -64,7 +61,7 @@ impl Run for Twisted {
     }
 
     fn told(&mut self, what: &OwnerEvent, now: Moment, random: u64) -> Option<Step> {
-        if let Some(step) = (self.twist.told)(&self.job, what) {
+        if let Some(step) = (self.twist.told)(what) {
             return Some(step);
         }
         let step = self.run.told(what, now, random)?;
@@ -243,22 +240,67 @@ pub(super) const NEVER_GIVES_UP: Planted = Planted::new(
     },
 );
 
-/// The content of a callback about a batch is trusted without retrieving the batch.
+/// What a callback says of a batch counts, not what is retrieved.
 pub(super) const BELIEVES_A_CALLBACK: Planted = Planted::new(
-    "a callback is trusted without a retrieval",
+    "a callback is trusted in place of the retrieved batch",
     "updates are what the service answered",
     500,
-    &Twist { of: |kind| kind == Kind::Update, told: takes_over, ..Twist::NONE },
-);
+    &BelievesACallback,
+)
+.needs(Disturbance::Forgeries);
 
-fn takes_over(job: &Job, what: &OwnerEvent) -> Option<Step> {
-    let OwnerEvent::Hint(hint) = what else { return None };
-    let claimed = hint.claimed();
-    let ours = |entry: &&pg_model::UpdatedCard| job.source.contains(&entry.old_card_key);
-    let mut result = BatchResult::new(1_000, BatchEnd::Finished);
-    result.batch_key = Some(claimed.batch_key.clone());
-    result.entries = claimed.card_key_details.iter().filter(ours).cloned().collect();
-    Some(Step::Take(Arc::new(result)))
+struct BelievesACallback;
+
+impl ClientBehaviour for BelievesACallback {
+    fn drive(&self, job: &Job, run: Box<dyn Run>) -> Box<dyn Run> {
+        if job.kind == Kind::Update { Box::new(Believing { run, claimed: Vec::new() }) } else { run }
+    }
+}
+
+struct Believing {
+    run: Box<dyn Run>,
+    claimed: Vec<AccountUpdaterBatch>,
+}
+
+impl Believing {
+    /// The first callback about a batch decides its result.
+    fn instead(&self, step: Step) -> Step {
+        let Step::Take(result) = step else { return step };
+        let claimed = self.claimed.iter().find(|claimed| result.batch_key.as_ref() == Some(&claimed.batch_key));
+        let mut believed = (*result).clone();
+        for entry in &mut believed.entries {
+            let said = claimed.and_then(|claimed| {
+                claimed.card_key_details.iter().find(|said| said.old_card_key == entry.old_card_key)
+            });
+            if let Some(said) = said {
+                entry.clone_from(said);
+            }
+        }
+        Step::Take(Arc::new(believed))
+    }
+}
+
+impl Run for Believing {
+    fn step(&mut self, event: Event, now: Moment, random: u64) -> Step {
+        let step = self.run.step(event, now, random);
+        self.instead(step)
+    }
+
+    fn told(&mut self, what: &OwnerEvent, now: Moment, random: u64) -> Option<Step> {
+        if let OwnerEvent::Hint(hint) = what {
+            self.claimed.push(hint.claimed().clone());
+        }
+        let step = self.run.told(what, now, random)?;
+        Some(self.instead(step))
+    }
+
+    fn save(&self) -> String {
+        self.run.save()
+    }
+
+    fn shown(&self) -> String {
+        self.run.shown()
+    }
 }
 
 /// A customer's return from the bank counts as a payment.
@@ -268,7 +310,7 @@ pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
     300,
     &Twist {
         of: |kind| kind == Kind::ThreeDSecure,
-        told: |_, what| {
+        told: |what| {
             let claim = Claim::Approved { key: "as the address said".to_owned() };
             matches!(what, OwnerEvent::Returned).then_some(Step::Ended(claim))
         },
@@ -283,7 +325,7 @@ pub(super) const BELIEVES_A_SUCCESS_PAGE: Planted = Planted::new(
     300,
     &Twist {
         of: |kind| kind == Kind::Checkout,
-        told: |_, what| match what {
+        told: |what| match what {
             OwnerEvent::Paid(key) => Some(Step::Ended(Claim::Approved { key: key.clone() })),
             _ => None,
         },
