@@ -2,6 +2,7 @@
 
 use crate::world::World;
 
+mod authenticated;
 mod checkouts;
 mod claims;
 mod ends;
@@ -16,9 +17,10 @@ mod valid;
 /// A check, and its name.
 type Check = (&'static str, fn(&mut World<'_>) -> Result<(), String>);
 
-const AFTER_EACH: [Check; 11] = [
+const AFTER_EACH: [Check; 12] = [
     ("one payment an intent", ledger::one_payment),
     ("only what is valid pays", valid::after_each),
+    ("only an authenticated customer pays", authenticated::after_each),
     ("amounts fit", ledger::amounts_fit),
     ("claims are true", claims::after_each),
     ("a token is paid as often as it may be", checkouts::paid_once),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pg_sandbox::{
     Timestamp,
-    records::{FailedAttempts, Payment, PaymentKind, Session},
+    records::{Authentication, AuthenticationEnd, FailedAttempts, Payment, PaymentKind, Session},
 };
 
 /// The committed payments and failed attempts.
@@ -18,6 +18,10 @@ pub(crate) struct Ledger {
     pub(crate) without_card: BTreeSet<String>,
     /// When sessions were opened.
     pub(crate) sessions: BTreeMap<String, Timestamp>,
+    /// How authentications ended, as it was first written.
+    ends: BTreeMap<String, AuthenticationEnd>,
+    /// The authentications that payments used up, by payment.
+    used: BTreeMap<String, String>,
     /// Keys of payments by unique reference.
     by_reference: BTreeMap<String, BTreeSet<String>>,
     /// Keys of payments by the payment that they follow.
@@ -53,6 +57,21 @@ impl Ledger {
     /// Adds a session when it is first written.
     pub(crate) fn opened(&mut self, session: Session) {
         self.sessions.entry(session.key).or_insert(session.created);
+    }
+
+    /// Adds an authentication when it is written. Its end does not change any more.
+    pub(crate) fn authenticated(&mut self, authentication: Authentication) {
+        if let Some(end) = authentication.end {
+            self.ends.entry(authentication.key.clone()).or_insert(end);
+        }
+        if let Some(payment) = authentication.payment {
+            self.used.insert(payment, authentication.key);
+        }
+    }
+
+    /// Returns how the authentication ended that a payment used up, if it used one up.
+    pub(crate) fn authentication_of(&self, payment: &str) -> Option<AuthenticationEnd> {
+        self.ends.get(self.used.get(payment)?).copied()
     }
 
     /// The authorisations and reservations of an intent to pay, approved or not.

@@ -106,7 +106,7 @@ impl DialectPair {
 }
 
 /// Replaces the status of a reply; both have three digits.
-fn with_status(reply: Response<Bytes>, code: &str, instead: &str) -> Response<Bytes> {
+pub(crate) fn with_status(reply: Response<Bytes>, code: &str, instead: &str) -> Response<Bytes> {
     reply.map(|body| {
         let text = String::from_utf8_lossy(&body);
         let json = |code: &str| format!("\"transactionStatusCode\":\"{code}\"");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pg_sandbox::{
     Timestamp,
-    records::{Batch, BatchCards, Callback, CardToken, FailedAttempts, Payment, Session},
+    records::{Authentication, Batch, BatchCards, Callback, CardToken, FailedAttempts, Payment, Session},
     store::{Change, Kind, Query, Row, Store, StoreError, StoredRecord as _, Transaction},
 };
 
@@ -52,6 +52,7 @@ enum Written {
     Payment(Box<Payment>),
     Failures(FailedAttempts),
     Session(Box<Session>),
+    Authentication(Box<Authentication>),
     CardKey(Box<CardToken>),
     /// A card key that is deleted.
     NoCardKey(String),
@@ -67,6 +68,8 @@ impl Written {
             serde_json::from_str(body).ok().map(Self::Failures)
         } else if table == Session::KIND.table {
             serde_json::from_str(body).ok().map(Self::Session)
+        } else if table == Authentication::KIND.table {
+            serde_json::from_str(body).ok().map(Self::Authentication)
         } else if table == CardToken::KIND.table {
             serde_json::from_str(body).ok().map(Self::CardKey)
         } else {
@@ -209,6 +212,7 @@ impl Shared {
                     self.ledger.failures.insert(failures.key().to_owned(), failures);
                 }
                 Written::Session(session) => self.ledger.opened(*session),
+                Written::Authentication(authentication) => self.ledger.authenticated(*authentication),
                 Written::CardKey(card) => {
                     self.ledger.card_keys.insert(card.key, card.enabled);
                 }

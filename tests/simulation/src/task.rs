@@ -53,6 +53,8 @@ pub(crate) struct Task {
     pub(crate) doubled: bool,
     /// The page of its customer's bank.
     pub(crate) challenge: Option<String>,
+    /// Whether its merchant has decided to pay without liability shift.
+    pub(crate) proceeds: bool,
     /// The payment pages that its customer was sent to.
     pub(crate) pages: Vec<String>,
     /// How often its customer has posted the card form.
@@ -78,6 +80,7 @@ impl Task {
             results: Vec::new(),
             doubled: false,
             challenge: None,
+            proceeds: false,
             pages: Vec::new(),
             posts: 0,
         }

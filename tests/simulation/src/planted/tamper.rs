@@ -2,7 +2,7 @@
 
 use pg_sandbox::{
     Timestamp,
-    records::{CardToken, CheckoutToken, Payment, Session, UniqueReference},
+    records::{Authentication, CardToken, CheckoutToken, Payment, Session, UniqueReference},
     store::{Kind, Query, Row, Store, StoreError, StoredRecord as _},
 };
 
@@ -207,6 +207,17 @@ pub(super) const FINDS_NOTHING: Planted = Planted::new(
     "unknowns can be reconciled",
     500,
     &Tampered(Misread { kind: UniqueReference::KIND, read: |_| None }),
+);
+
+/// An authentication that the customer failed is read as one that was passed.
+pub(super) const FAILED_AUTHENTICATIONS_PASS: Planted = Planted::new(
+    "a failed authentication counts as passed",
+    "only an authenticated customer pays",
+    500,
+    &Tampered(Misread {
+        kind: Authentication::KIND,
+        read: |body| Some(body.replace("\"end\":\"Failed\"", "\"end\":\"Authenticated\"")),
+    }),
 );
 
 /// A card key is read as enabled in every case.

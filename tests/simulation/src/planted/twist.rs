@@ -2,7 +2,7 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
-use pg_model::{AccountUpdaterBatch, ApiRequest, ErrorCode, TransactionLookup, decode};
+use pg_model::{AccountUpdaterBatch, ApiRequest, ErrorCode, StatusCode, TransactionLookup, decode};
 use pg_proto::machine::{Event, Failure, Moment};
 
 use super::Planted;
@@ -11,7 +11,7 @@ use crate::{
     job::{Job, Kind},
     run::{Claim, OwnerEvent, Run, Step},
     scenario::Disturbance,
-    spoken::PENDING,
+    spoken::{PENDING, with_status},
 };
 
 /// The fault. The defaults are correct.
@@ -317,6 +317,34 @@ pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
         ..Twist::NONE
     },
 );
+
+/// A machine reads that the customer was authenticated although the customer failed.
+pub(super) const TAKES_FAILED_FOR_PASSED: Planted = Planted::new(
+    "a machine takes a failed authentication for a passed one",
+    "only an authenticated customer pays",
+    300,
+    &Twist {
+        of: |kind| kind == Kind::ThreeDSecure,
+        hears: |event| ControlFlow::Continue(failed_is_passed(event)),
+        ..Twist::NONE
+    },
+);
+
+fn failed_is_passed(event: Event) -> Event {
+    match event {
+        Event::Reply(reply) => {
+            let [failed, passed] =
+                [StatusCode::THREE_D_SECURE_FAILED, StatusCode::THREE_D_SECURE_SUCCESS].map(|code| code.to_string());
+            let shifted = with_status(reply, &failed, &passed).map(|body| {
+                let text =
+                    String::from_utf8_lossy(&body).replace("\"liabilityShift\":\"N\"", "\"liabilityShift\":\"Y\"");
+                text.replace("<liabilityShift>N<", "<liabilityShift>Y<").into()
+            });
+            Event::Reply(shifted)
+        }
+        other => other,
+    }
+}
 
 /// A callback or a browser that names a payment is trusted without a lookup.
 pub(super) const BELIEVES_A_SUCCESS_PAGE: Planted = Planted::new(

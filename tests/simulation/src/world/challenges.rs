@@ -88,6 +88,7 @@ impl World<'_> {
     pub(super) fn decide(&mut self, task: usize, turn: u32) {
         if self.tasks[task].turn == turn {
             let proceed = self.customers.per_mille(600);
+            self.tasks[task].proceeds |= proceed;
             self.tell(task, if proceed { OwnerEvent::Proceed } else { OwnerEvent::Stop });
         }
     }
