@@ -131,7 +131,7 @@ impl World {
 
     async fn rows(&self) -> Vec<IntentRow> {
         let everything = IntentFilter { most: 1_000, ..IntentFilter::default() };
-        self.database.store.list(everything).await.unwrap_or_default()
+        self.database.store.list(everything).await.expect("the store of the world lists its rows")
     }
 
     /// Waits until every intent has ended and its outcome was acknowledged.
