@@ -271,6 +271,14 @@ impl World<'_> {
             self.agenda.plan(self.now + 600_000, SimulatedEvent::GoOn { task, turn });
             return;
         }
+        if self.may_crash(100) {
+            self.note(format_args!(
+                "{name} has ended as {}, and its server crashes before it records that",
+                claim.label()
+            ));
+            return self.crash_client(self.tasks[task].client);
+        }
+        let one = &mut self.tasks[task];
         one.stage = Stage::Ended;
         let kind = one.job.kind;
         let pays = kind.pays() || kind == Kind::Checkout;
