@@ -74,6 +74,7 @@ pub const ALL: &[&Planted] = &[
     &tamper::TOKENS_LAST,
     &tamper::CAPTURES_UNCHECKED,
     &tamper::REFUNDS_UNCHECKED,
+    &tamper::REFUNDS_OF_CAPTURES_UNCHECKED,
     &shared::LIMITS_BY_PROCESS,
     &shared::DELIVERS_TWICE,
     &shared::KEEPS_OLD_COPIES,

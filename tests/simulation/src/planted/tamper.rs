@@ -283,3 +283,17 @@ pub(super) const REFUNDS_UNCHECKED: Planted = Planted::new(
     500,
     &Tampered(Misread { kind: Payment::KIND, read: |body| Some(with_number(&body, "refunded", 0)) }),
 );
+
+/// A refund of a capture does not see the refunds before it.
+pub(super) const REFUNDS_OF_CAPTURES_UNCHECKED: Planted = Planted::new(
+    "refunds of a capture are not checked against its earlier refunds",
+    "amounts fit",
+    500,
+    &Tampered(Misread {
+        kind: Payment::KIND,
+        read: |body| {
+            let is_capture = body.contains("\"kind\":\"Capture\"");
+            Some(if is_capture { with_number(&body, "refunded", 0) } else { body })
+        },
+    }),
+);

@@ -292,8 +292,10 @@ impl World<'_> {
             known => format!("{kind:?} {}", known.label()),
         };
         *self.tally.claims.entry(counted).or_default() += 1;
-        if pays && let Claim::Approved { key } = claim {
-            self.follow_up(task, &key);
+        match claim {
+            Claim::Approved { key } if pays => self.follow_up(task, &key),
+            Claim::Done { brought } if kind == Kind::Capture => self.follow_up(task, &brought),
+            _ => {}
         }
     }
 

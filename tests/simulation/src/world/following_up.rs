@@ -1,4 +1,4 @@
-//! Follow-ups of a payment: captures, cancellations and refunds, in parts and in any order.
+//! Follow-ups of a payment or of a capture: captures, cancellations and refunds, in parts and in any order.
 
 use super::World;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl World<'_> {
-    /// Plans the follow-ups of an approved payment.
+    /// Plans the follow-ups of an approved payment or capture.
     pub(super) fn follow_up(&mut self, task: usize, key: &str) {
         let Task { client, order, job, .. } = &self.tasks[task];
         let (client, order, job) = (*client, *order, job.clone());
