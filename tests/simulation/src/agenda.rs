@@ -84,7 +84,7 @@ pub(crate) enum SimulatedEvent {
     Stranger {
         client: usize,
     },
-    /// Another program of the merchant pays another amount under the reference of a task.
+    /// Another program of the merchant pays something else under the reference of a task.
     ForeignPayment {
         task: usize,
     },

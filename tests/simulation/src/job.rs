@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
+use http::Request;
 use pg_model::{
     Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, CardKey, Currency, Initiate,
     InitiateThreeDSecureCardKey, Item, Order, Outcome, Preauth, Refund, Transaction,
@@ -18,7 +20,7 @@ use pg_proto::{
     },
 };
 
-use pg_sandbox::records::Payment;
+use pg_sandbox::records::{Payment, PaymentKind};
 
 use crate::run::{Once, Run, Updating};
 
@@ -96,18 +98,29 @@ impl Job {
         self.kind == Kind::Preauth || (self.kind == Kind::Checkout && self.pence.is_multiple_of(4))
     }
 
-    /// Returns a payment with another amount under the same reference.
-    pub(crate) fn foreign(&self) -> Self {
-        Self { pence: self.pence + 7, ..self.clone() }
+    /// Returns another program's payment under the same reference, with another amount, currency or type.
+    pub(crate) fn foreign(&self, account: &Account) -> Request<Bytes> {
+        let request = match self.pence % 3 {
+            0 => account.request(&Auth::new(self.card(), self.order_of(Currency::GBP, self.pence + 7))),
+            1 => account.request(&Auth::new(self.card(), self.order_of(Currency::EUR, self.pence))),
+            _ if self.reserves() => account.request(&self.auth()),
+            _ => account.request(&self.preauth()),
+        };
+        request.expect("a valid request")
     }
 
     /// Whether a payment under its reference is its own.
     pub(crate) fn is_paid_by(&self, payment: &Payment) -> bool {
-        payment.amount == self.pence
+        let reserved = payment.kind == PaymentKind::PreAuth;
+        payment.amount == self.pence && payment.currency == "GBP" && reserved == self.reserves()
     }
 
     pub(crate) fn order(&self) -> Order {
-        Order::new(Currency::GBP).item(Item::new("Tea", self.pence)).unique_merchant_reference(self.name.as_str())
+        self.order_of(Currency::GBP, self.pence)
+    }
+
+    fn order_of(&self, currency: Currency, amount: u64) -> Order {
+        Order::new(currency).item(Item::new("Tea", amount)).unique_merchant_reference(self.name.as_str())
     }
 
     fn card(&self) -> CardDetails {

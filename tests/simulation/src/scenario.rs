@@ -38,7 +38,7 @@ pub(crate) enum Disturbance {
     CardKeys,
     /// A restarted server has another merchant's configuration for a while.
     OtherAccounts,
-    /// Another program of the merchant pays another amount under the same reference.
+    /// Another program of the merchant pays something else under the same reference.
     SharedReferences,
     /// Several processes of the service share its store, behind a load balancer.
     Processes,

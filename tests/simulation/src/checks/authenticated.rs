@@ -1,5 +1,5 @@
 //! With 3-D Secure only an authenticated customer pays, unless the merchant chose to pay without liability shift (spec 2
-//! §3.3). On the hosted page nobody has that choice.
+//! §3.3). The hosted page has no such choice.
 
 use pg_proto::machine::three_d_secure::NoLiabilityShift;
 use pg_sandbox::records::{AuthenticationEnd, Payment, PaymentKind, Service};
@@ -33,7 +33,7 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
     })
 }
 
-/// Whether it is the payment of a task with 3-D Secure. Another program may pay another amount under its reference.
+/// Whether it is the payment of a task with 3-D Secure. Another program may pay something else under its reference.
 fn is_paid_by(task: &Task, payment: &Payment) -> bool {
     let (job, reference) = (&task.job, payment.unique_reference.as_ref());
     job.kind == Kind::ThreeDSecure && reference == Some(&job.name) && job.is_paid_by(payment)

@@ -18,7 +18,7 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
             let Some(task) = tasks.iter().find(|task| is_its(&task.job.name)) else { continue };
             match task.job.kind {
                 // Another program paid under the same reference.
-                _ if payment.kind == PaymentKind::Auth && !task.job.is_paid_by(payment) => {}
+                _ if is_charge(payment) && !task.job.is_paid_by(payment) => {}
                 Kind::Session => session(ledger, payment, &task.job.key)?,
                 // After a check with a valid card, the payment may follow later.
                 Kind::ThreeDSecure if payment.kind != PaymentKind::ThreeDSecureCheck => {}
@@ -30,6 +30,10 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
         }
         Ok(())
     })
+}
+
+fn is_charge(payment: &Payment) -> bool {
+    matches!(payment.kind, PaymentKind::Auth | PaymentKind::PreAuth)
 }
 
 /// Follow-ups of a payment need no card.

@@ -204,9 +204,9 @@ fn no_more_lookups(event: Event) -> ControlFlow<Step, Event> {
     if pending { ControlFlow::Break(Step::Ended(Claim::Declined)) } else { ControlFlow::Continue(event) }
 }
 
-/// A charge accepts any approved payment under its reference, whatever the amount.
+/// A charge accepts any approved payment under its reference, whatever its amount, currency and type.
 pub(super) const TAKES_ANOTHER_AMOUNT: Planted = Planted::new(
-    "an approved payment of another amount under the reference counts as the charge",
+    "any approved payment under the reference counts as the charge",
     "claims are true",
     400,
     &Twist { of: Kind::charges, hears: any_approved_payment, ..Twist::NONE },

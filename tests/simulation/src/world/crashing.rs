@@ -165,13 +165,13 @@ impl World<'_> {
         self.send(call);
     }
 
-    /// Another program of the merchant pays another amount under the same reference. One of the two payments is refused.
+    /// Another program of the merchant pays something else under the same reference. One of the two payments is refused.
     pub(super) fn pay_another(&mut self, task: usize) {
         let Task { client, job, .. } = &self.tasks[task];
-        let (client, foreign) = (&self.clients[*client], job.foreign());
-        let request = client.right_account().request(&foreign.auth()).expect("a valid request");
+        let client = &self.clients[*client];
+        let (name, request) = (job.name.clone(), job.foreign(client.right_account()));
         let call = Call { open: false, ..Call::new(Caller::Stranger, request, client.address, self.now) };
-        self.note(format_args!("another program pays {} under {}", foreign.pence, foreign.name));
+        self.note(format_args!("another program pays something else under {name}"));
         self.send(call);
     }
 
