@@ -275,8 +275,8 @@ fn a_failed_operation_of_version_3_may_be_the_second_copy_too() {
     }
     let key = "0123456789abcdef0123456789abcdef";
     assert!(is_unknown(CapturePreauth::new(key), "Capture"));
-    assert!(is_unknown(pg_model::CancelPreauth::new(key), "CancelPreAuth"));
-    assert!(is_unknown(pg_model::Refund::new(key), "Refund"));
+    assert!(is_unknown(CancelPreauth::new(key), "CancelPreAuth"));
+    assert!(is_unknown(Refund::new(key), "Refund"));
 }
 
 // spec: 3 §7, A112: The numbers of version 3 say nothing in version 5, unless the dialect says so.
