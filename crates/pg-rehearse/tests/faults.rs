@@ -63,6 +63,11 @@ fn plan(fault: &Fault, log: &str) -> String {
     }
     let (service, shop) = (free_port(), free_port());
     let job = |name: &str, path: &str| format!("[jobs.{name}]\nurl = \"http://127.0.0.1:{shop}/{path}\"\n");
+    // No drill can kill a running shop.
+    let command = |name: &str| {
+        let shop = samples.join("shop.mjs");
+        format!("[jobs.{name}]\ncommand = [\"env\", \"FAULT={}\", \"node\", \"{}\"]\n", fault.name, shop.display())
+    };
     format!(
         "timeout_seconds = 20\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"env\", \"FAULT={}\", \"SHOP_PORT={shop}\", \
          \"node\", \"{}\"]\nready = \"http://127.0.0.1:{shop}/\"\n{}{}{}{}{}{}{}{}",
@@ -74,8 +79,8 @@ fn plan(fault: &Fault, log: &str) -> String {
         job("checkout_return", "success"),
         job("three_d_secure", "three-d-secure"),
         job("capture", "capture"),
-        job("refund", "refund"),
-        job("update_cards", "update-cards"),
+        command("refund"),
+        command("update_cards"),
     )
 }
 
@@ -135,7 +140,7 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
     assert_eq!(told(1), ("refunded-twice", "refunded twice: 6.00 GBP instead of 3.00 GBP"));
     assert!(found.outcomes[0].drill.mend.contains("uniqueMerchantReference"));
 
-    let drills = ["M50", "M51", "M52", "M54", "M55", "M56"];
+    let drills = ["M50", "M51", "M52", "M54", "M55", "M56", "M57"];
     for careful in ["none", "retried-under-reference"] {
         let passed = shop(careful, &drills);
         assert_eq!(with(&passed, Verdict::Passed), drills, "{careful}: {}", passed.scorecard(false));

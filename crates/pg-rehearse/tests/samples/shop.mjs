@@ -1,6 +1,7 @@
 // A careful shop: return page, callback, hosted checkout, 3-D Secure, captures, refunds and stored cards. Node, no package.
 // FAULT names one mistake that it makes, for the proof that the drills find it; see faulty.rs.
 import { createDecipheriv, createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 
 const env = process.env;
@@ -234,17 +235,23 @@ async function later(job, method, attempt = 0) {
   }
 }
 
-const batches = new Map(); // by order: the batch key, or "doubtful" while it is not known
+// By order: the batch key, or "doubtful" while it is not known. A command keeps them for its next start.
+const kept = env.SHOP_PORT ? undefined : `${env.PG_REHEARSE_DIR}/batches.json`;
+const batches = new Map(kept && existsSync(kept) ? JSON.parse(readFileSync(kept, "utf8")) : []);
+const keep = (order, batch) => {
+  batches.set(order, batch);
+  if (kept) writeFileSync(kept, JSON.stringify([...batches]));
+};
 
 /** Refreshes stored cards. A submission is never repeated after an unclear reply: the service cannot be asked for it. */
 async function updateCards(job) {
   const keys = FAULT === "updater-duplicates" ? job.cardKeys : [...new Set(job.cardKeys)];
   const form = { accountUpdaterKey: env.PG_ACCOUNT_UPDATER_KEY, cardKey: keys.join(",") };
   for (let attempt = 0; !batches.has(job.order) || (FAULT === "updater-resubmits" && batches.get(job.order) === "doubtful" && attempt < 2); attempt++) {
-    batches.set(job.order, "doubtful");
+    keep(job.order, "doubtful");
     try {
       const made = await call("token/requestAccountUpdater", form);
-      if (made.batchKey) batches.set(job.order, made.batchKey);
+      if (made.batchKey) keep(job.order, made.batchKey);
       else if (made.errorCode || made.result === "ERROR") return json({ claim: "not-charged" });
     } catch {
       if (FAULT === "updater-doubt-is-refusal") return json({ claim: "not-charged" });
@@ -296,26 +303,34 @@ async function answer(request, body, url) {
 
 let turn = Promise.resolve(); // the end of the request before
 
-http
-  .createServer((request, response) => {
-    const before = FAULT === "one-at-a-time" ? turn : undefined;
-    turn = new Promise((resolve) => response.on("close", resolve));
-    const parts = [];
-    let size = 0;
-    request.on("data", (part) => {
-      size += part.length;
-      if (size <= MOST || FAULT === "no-limit") parts.push(part);
-      else {
-        response.writeHead(413, { connection: "close" }).end();
-        request.destroy();
-      }
-    });
-    request.on("end", async () => {
-      await before;
-      const url = new URL(request.url, "http://shop");
-      const made = await answer(request, Buffer.concat(parts).toString("utf8"), url).catch(() => page(400, "<p>No.</p>"));
-      response.writeHead(made.status, { "content-type": made.type, "cache-control": "no-store" }).end(made.body);
-    });
-    request.on("error", () => {});
-  })
-  .listen(Number(env.SHOP_PORT), "127.0.0.1");
+const server = http.createServer((request, response) => {
+  const before = FAULT === "one-at-a-time" ? turn : undefined;
+  turn = new Promise((resolve) => response.on("close", resolve));
+  const parts = [];
+  let size = 0;
+  request.on("data", (part) => {
+    size += part.length;
+    if (size <= MOST || FAULT === "no-limit") parts.push(part);
+    else {
+      response.writeHead(413, { connection: "close" }).end();
+      request.destroy();
+    }
+  });
+  request.on("end", async () => {
+    await before;
+    const url = new URL(request.url, "http://shop");
+    const made = await answer(request, Buffer.concat(parts).toString("utf8"), url).catch(() => page(400, "<p>No.</p>"));
+    response.writeHead(made.status, { "content-type": made.type, "cache-control": "no-store" }).end(made.body);
+  });
+  request.on("error", () => {});
+});
+
+/** Does one job as a command, which a drill can kill. */
+async function command() {
+  const job = JSON.parse(readFileSync(0, "utf8"));
+  const path = job.job.replaceAll("_", "-");
+  console.log((await answer({ method: "POST", headers: {} }, JSON.stringify(job), new URL(`http://shop/${path}`))).body);
+}
+
+if (env.SHOP_PORT) server.listen(Number(env.SHOP_PORT), "127.0.0.1");
+else await command();
