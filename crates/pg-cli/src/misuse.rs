@@ -20,7 +20,7 @@ pub(crate) fn not_understood(error: &clap::Error) -> ExitCode {
     }
     let text = error.to_string();
     // If a name was left out, the argument may be a card number.
-    let masked = in_plain_words(mask::text(&text));
+    let masked = in_plain_words(mask::text(&without_passwords(&text)));
     let masked = output::harmless_lines(&masked);
     let message = on_one_line(&masked);
     if sandbox::logs_as_json(std::env::args_os()) {
@@ -34,6 +34,20 @@ pub(crate) fn not_understood(error: &clap::Error) -> ExitCode {
         output::failure_as_json(&Failure::misuse(message));
     }
     Exit::Misuse.into()
+}
+
+/// Hides passwords in addresses, as in `https://user:password@host`.
+fn without_passwords(text: &str) -> String {
+    let mut parts = text.split("://");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |shown, part| {
+        let authority =
+            part.split(|c: char| c.is_whitespace() || matches!(c, '/' | '\'' | '"')).next().unwrap_or_default();
+        match authority.rsplit_once('@').filter(|(user, _)| user.contains(':')) {
+            Some((user, _)) => format!("{shown}://***{}", &part[user.len()..]),
+            None => format!("{shown}://{part}"),
+        }
+    })
 }
 
 /// Returns an error on one line, without the usage: clap writes names, values and tips on separate lines.
@@ -84,6 +98,20 @@ mod tests {
                      For more information, try '--help'.\n";
         let told = "invalid value 'b' for '<K>' [possible values: a, c]; tip: a similar value exists: 'a'";
         assert_eq!(on_one_line(wrong), told);
+    }
+
+    #[test]
+    fn an_address_is_repeated_without_its_password() {
+        for (text, shown) in [
+            ("invalid value 'https://u:p@ss@shop.example/a' for", "invalid value 'https://***@shop.example/a' for"),
+            ("http://a:b@h http://a:b@h/c@d", "http://***@h http://***@h/c@d"),
+            (
+                "postgres://user@host:1/db https://shop.example/a:b@c",
+                "postgres://user@host:1/db https://shop.example/a:b@c",
+            ),
+        ] {
+            assert_eq!(without_passwords(text), shown);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use pg_sandbox::{Config, Server, Settings, StoreChoice};
 
-use super::walkthrough::report::Report;
+use super::{interrupt::Interrupted, walkthrough::report::Report};
 use crate::{
     failure::{Exit, Failure},
     listen_address, output, shell,
@@ -45,10 +45,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let merchant = merchants.by_name("main").ok_or_else(|| Failure::misuse("the sandbox has no merchant main"))?;
     let config = Config::default().listen(arguments.listen).store(StoreChoice::File(store.clone())).settings(settings);
     let ok = super::block_on(async {
+        let interrupted = Interrupted::listen()?;
         let server = Server::start(config).await.map_err(|error| super::sandbox::failure(&error))?;
         let base = listen_address::from_here(&server.base_url(), server.address());
         let mut report = Report::new(json, "A tour of the service, from the card form to the hosted checkout", base);
-        let walked = tour::walk(&server, merchant, &mut report).await;
+        let walked = tokio::select! {
+            walked = tour::walk(&server, merchant, &mut report) => walked,
+            () = interrupted.wait() => Err(Failure::new(Exit::Unknown, "interrupted: the tour is incomplete")),
+        };
         let closed = server.shutdown().await;
         walked?;
         closed.map_err(|error| super::sandbox::unclosed(&error, &store))?;

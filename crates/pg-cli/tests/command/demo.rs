@@ -19,6 +19,24 @@ const HIDDEN: [&str; 13] = [
     "MainSandboxV5ApiPassword",
 ];
 
+/// The folder with the records and their key is removed.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_tour_leaves_no_files() {
+    use std::io::{BufRead as _, BufReader};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = words("demo").env("TMPDIR", folder.path().to_str().unwrap()).start();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    let kill = ["-INT", &child.id().to_string()];
+    assert!(std::process::Command::new("kill").args(kill).status().unwrap().success());
+    std::io::copy(&mut out, &mut std::io::sink()).unwrap();
+    // It may have been at its end.
+    assert!(matches!(child.wait().unwrap().code(), Some(0 | 4)));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
 #[test]
 fn a_sandbox_that_listens_everywhere_is_toured_from_here() {
     words("demo --listen 0.0.0.0:0").run().ends(0).prints("32 of 32 steps").hides(&["http://0.0.0.0"]);

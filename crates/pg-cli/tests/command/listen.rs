@@ -334,6 +334,10 @@ fn a_registered_listener_gets_all_callbacks() {
     assert_eq!(control("sandbox callbacks destinations --account job-1"), serde_json::json!([]));
     words("listen --port 0 --register no-such-account --sandbox").arg(base).run().ends(2).says("name of an account");
     words("listen --port 0 --retries 3").run().ends(2).says("--register");
+    for flag in ["--forward-to", "--public-url"] {
+        let address = "https://user:canary@shop.example/";
+        pg(["listen", flag, address]).run().ends(2).says("shop.example").hides(&["canary"]);
+    }
 }
 
 #[test]
