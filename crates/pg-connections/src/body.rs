@@ -34,6 +34,9 @@ const READ_AHEAD_OF_CHUNKS: usize = 8 << 10;
 /// a longer body, up to `drained` bytes in total are read and dropped, so that a peer that is still sending can read
 /// the response. Set a timeout for the future: a slow body may never end.
 ///
+/// With 0 for `drained`, a body whose declared length is above the limit is refused before it is asked for. That is for
+/// requests with a header `Expect`, which send no body until then (RFC 9110 §10.1.1).
+///
 /// An incomplete body takes no more memory than it has reserved. The buffers of the HTTP server come on top:
 /// [`ShortReads`](crate::ShortReads) keeps those of hyper small.
 ///
@@ -57,6 +60,9 @@ pub async fn read_body<B: Body>(
         {
             hold(place, next, &mut held).await?;
             read.reserved(next);
+        }
+        if next.is_none() && length >= drained {
+            return Err(BodyError::TooLarge);
         }
         let Some(frame) = body.frame().await else { break };
         let Ok(mut data) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
@@ -219,6 +225,16 @@ mod tests {
         let read = poll(pin!(read_body(&second, body, 50, 100)));
         assert!(matches!(read, Poll::Ready(Err(BodyError::TooLarge))));
         assert_eq!(reads.get(), 7);
+    }
+
+    #[test]
+    fn a_declared_body_that_is_too_long_is_not_asked_for_if_none_of_it_is_to_be_dropped() {
+        let (slots, reads) = (slots(), Cell::new(0));
+        let place = admitted(&slots);
+        let body = Sent { left: 60, is_declared: true, reads: &reads };
+        let read = poll(pin!(read_body(&place, body, 50, 0)));
+        assert!(matches!(read, Poll::Ready(Err(BodyError::TooLarge))));
+        assert_eq!(reads.get(), 0);
     }
 
     /// To close its connection would free nothing.

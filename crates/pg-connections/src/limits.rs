@@ -9,7 +9,9 @@ pub struct ConnectionLimits {
     /// Maximum number of connections. Default: 1,024.
     pub connections: usize,
     /// Maximum number of connections of one address. An IPv6 network of 64 bits counts as one address, since the holder
-    /// of one address has them all. Default: 256.
+    /// of one address has them all. At the limit, a new connection is closed if all connections of its address are being
+    /// answered. Behind a proxy on another machine all clients have the address of the proxy: set `usize::MAX`, and let
+    /// the proxy limit its clients. Default: 256.
     pub per_address: usize,
     /// The same maximum for each loopback address. A local proxy and local programs share one, and outside peers have
     /// none, so the default is unlimited.

@@ -41,7 +41,7 @@ struct Connection {
     address: IpAddr,
     rank: Rank,
     idle: bool,
-    /// Bytes of its body that the connection holds, without the uncounted first bytes.
+    /// Bytes of its body that the connection holds or waits for, without the uncounted first bytes.
     held: u32,
     /// Remaining bytes of its body that do not count.
     free: u32,
@@ -386,22 +386,16 @@ impl ConnectionSlot {
             let free = wanted.min(connection.free);
             connection.free -= free;
             wanted -= free;
+            connection.held = connection.held.saturating_add(wanted);
         }
         if wanted > shared.limits.body_bytes {
             return None;
         }
-        let permit = match Arc::clone(&shared.body_bytes).try_acquire_many_owned(wanted) {
-            Ok(permit) => permit,
-            Err(_) => {
-                shared.lock().close_holders(self.id, wanted);
-                Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok()?
-            }
-        };
-        // Not before: to close a connection that only waits for bytes would free none.
-        if let Some(connection) = shared.lock().connections.get_mut(&self.id) {
-            connection.held = connection.held.saturating_add(wanted);
+        if let Ok(permit) = Arc::clone(&shared.body_bytes).try_acquire_many_owned(wanted) {
+            return Some(BodyPermit(permit));
         }
-        Some(BodyPermit(permit))
+        shared.lock().close_holders(self.id, wanted);
+        Arc::clone(&shared.body_bytes).acquire_many_owned(wanted).await.ok().map(BodyPermit)
     }
 
     /// Marks the reserved bytes of its body as given back.

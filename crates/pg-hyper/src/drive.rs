@@ -185,7 +185,9 @@ where
     /// from which the drive was resumed or that it saved last, `None` before the first save of a new machine, and the new
     /// state. It must replace the first by the second in one step, and return whether it did: `false` if the stored state is
     /// another one. In SQL, that is `UPDATE … SET state = $2 WHERE state = $1`, or `INSERT … ON CONFLICT DO NOTHING` for
-    /// `None`, and whether a row was changed.
+    /// `None`, and whether a row was found or inserted. Both states may be equal, for example when an overdue payment is looked up
+    /// again. MySQL and MariaDB count a row that does not change only if the client sets `CLIENT_FOUND_ROWS`; without it,
+    /// a drive would end as superseded although it is the only one.
     ///
     /// After `false`, another drive or an earlier run owns the machine, and may have paid. This drive sends nothing. Its
     /// machine receives [`Failure::Superseded`] and ends at once: a payment as *Unknown*, for the reason

@@ -6,6 +6,7 @@ mod guarded;
 mod receiver;
 mod restarted;
 mod retry;
+mod slow_callbacks;
 mod spans;
 mod stored;
 mod throttle;

@@ -144,23 +144,6 @@ fn incomplete_bodies_make_room_for_new_ones() {
     drop(two);
 }
 
-/// Their bodies hold nothing, so to close their connections would free nothing.
-#[test]
-fn bodies_that_wait_for_room_keep_their_connections() {
-    let places = places(9, 9);
-    let [complete, second, third] = [1, 2, 3].map(|from| admitted(&places, from));
-    let held = now(complete.hold(100)).unwrap().unwrap();
-    complete.working();
-    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut waiting = [&second, &third].map(|place| Box::pin(place.hold(50)));
-    assert!(waiting.iter_mut().all(|hold| hold.as_mut().poll(&mut cx).is_pending()));
-    assert_eq!([&second, &third].map(is_closed), [false, false]);
-    drop(held);
-    for hold in &mut waiting {
-        assert!(matches!(hold.as_mut().poll(&mut cx), Poll::Ready(Some(_))));
-    }
-}
-
 #[test]
 fn a_complete_body_is_waited_for() {
     let places = places(9, 9);

@@ -44,6 +44,9 @@ const STOP_TIME: Duration = Duration::from_secs(30);
 /// is closed. A connection whose request is being answered is never closed for that. The service must limit the bodies
 /// that it reads, as a `ReceiverService` does.
 ///
+/// Behind a proxy on another machine all clients have one address, so by default they have 256 connections together:
+/// raise [`ConnectionLimits::per_address`], and let the proxy limit its clients.
+///
 /// ```no_run
 /// use pg_hyper::{ConnectionLimits, Receiver, ReceiverLimits, proto::BaseUrl, serve_guarded};
 ///

@@ -12,10 +12,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, header::EXPECT};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body;
-use pg_connections::{ConnectionSlot, ConnectionSlots, HeldBody};
+use pg_connections::{BodyError, ConnectionSlot, ConnectionSlots, HeldBody};
 use tokio::time::timeout;
 use tower_service::Service;
 
@@ -112,8 +112,12 @@ impl ReceiverService {
         let limit = self.limits.body_bytes;
         // The reason does not matter, and need not be `Send`.
         let body = body.map_err(drop);
-        let Ok(HeldBody { bytes, held, .. }) = pg_connections::read_body(place, body, limit, limit).await else {
-            return Answer::TooLarge.response();
+        // A sender that waits until it is asked for its body sends nothing that must be read before the answer.
+        let drained = if head.headers.contains_key(EXPECT) { 0 } else { limit };
+        let HeldBody { bytes, held, .. } = match pg_connections::read_body(place, body, limit, drained).await {
+            Ok(body) => body,
+            Err(BodyError::TooLarge) => return Answer::TooLarge.response(),
+            Err(BodyError::Incomplete) => return Answer::Unreadable.response(),
         };
         place.working();
         let request = Request::from_parts(head, bytes);

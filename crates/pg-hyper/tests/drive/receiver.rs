@@ -5,8 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use pg_hyper::{
-    Client, ConnectionLimits, Endpoint, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits,
-    Transport, TransportError,
+    Client, ConnectionLimits, EndpointPurpose, HyperTransport, Notification, Receiver, ReceiverLimits, Transport,
+    TransportError,
     proto::{Account, BaseUrl, Credentials, machine::account_update::UpdatePlan},
     serve_guarded,
 };
@@ -15,7 +15,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-async fn receiver(limits: ReceiverLimits) -> Receiver {
+pub(super) async fn receiver(limits: ReceiverLimits) -> Receiver {
     Receiver::on(TcpListener::bind("127.0.0.1:0").await.unwrap(), limits).unwrap()
 }
 
@@ -103,49 +103,6 @@ async fn callers_that_say_nothing_make_room_for_others() {
     // Two were closed for the two newest connections, and one for the browser.
     for mut stream in silent.drain(..4) {
         let _ = stream.read_to_end(&mut Vec::new()).await;
-    }
-}
-
-/// Sends the head of a request with a body, and returns when the receiver asks for the body.
-async fn begin(receiver: &Receiver, endpoint: &Endpoint, length: usize) -> TcpStream {
-    let mut stream = TcpStream::connect(receiver.local_address().unwrap()).await.unwrap();
-    let head = format!(
-        "POST /{} HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: {length}\r\n\r\n",
-        endpoint.token()
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    let mut asked = *b"HTTP/1.1 100 Continue\r\n\r\n";
-    stream.read_exact(&mut asked).await.unwrap();
-    assert!(asked.starts_with(b"HTTP/1.1 100 "));
-    stream
-}
-
-/// A callback about thousands of cards takes seconds, and is sent once.
-#[tokio::test]
-async fn a_callback_that_arrives_slowly_is_not_closed_for_silent_callers() {
-    // The holder of one address cannot do this with all connections.
-    for of_one_address in [0, 4] {
-        let limits = ReceiverLimits::default().connections(4).time(Duration::from_secs(3_600));
-        let receiver = receiver(limits).await;
-        let [hostile, honest] = [(); 2].map(|()| receiver.open(EndpointPurpose::Challenge).unwrap());
-        let mut incomplete = Vec::new();
-        for _ in 0..of_one_address {
-            incomplete.push(begin(&receiver, &hostile, 7).await);
-        }
-        let mut callback = begin(&receiver, &honest, 7).await;
-        callback.write_all(b"PaR").await.unwrap();
-        let mut silent = Vec::new();
-        for _ in 0..8 {
-            silent.push(TcpStream::connect(receiver.local_address().unwrap()).await.unwrap());
-        }
-        let left_for_silent = 4 - 1 - of_one_address / 2;
-        for mut stream in silent.drain(..8 - left_for_silent) {
-            let _ = stream.read_to_end(&mut Vec::new()).await;
-        }
-        let _ = callback.write_all(b"es=x").await;
-        let mut reply = Vec::new();
-        let _ = callback.read_to_end(&mut reply).await;
-        assert!(reply.starts_with(b"HTTP/1.1 200 "), "{of_one_address}: {}", String::from_utf8_lossy(&reply));
     }
 }
 

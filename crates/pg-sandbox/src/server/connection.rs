@@ -163,7 +163,9 @@ async fn answer(
     if metrics {
         return Ok(counter.queue.counted(&Request::from_parts(parts, Bytes::new())).map(Full::new));
     }
-    let (body, held) = match read(incoming, counter.limits.body_bytes, place).await {
+    // A peer that waits until it is asked for its body sends nothing that must be read before the response.
+    let drained = if parts.headers.contains_key(header::EXPECT) { 0 } else { DRAINED };
+    let (body, held) = match read(incoming, counter.limits.body_bytes, drained, place).await {
         Ok(body) => (body.bytes, body.held),
         Err(error) => {
             parts.extensions.insert(error);
@@ -184,9 +186,9 @@ async fn answer(
     sent
 }
 
-/// Reads a body of at most `limit` bytes.
-async fn read(body: Incoming, limit: usize, place: &ConnectionSlot) -> Result<HeldBody, FormError> {
-    match tokio::time::timeout(BODY_TIME, pg_connections::read_body(place, body, limit, DRAINED)).await {
+/// Reads a body of at most `limit` bytes. Of a longer one, it drops up to `drained` bytes.
+async fn read(body: Incoming, limit: usize, drained: usize, place: &ConnectionSlot) -> Result<HeldBody, FormError> {
+    match tokio::time::timeout(BODY_TIME, pg_connections::read_body(place, body, limit, drained)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(BodyError::TooLarge)) => Err(FormError::TooLarge { limit }),
         Ok(Err(BodyError::Incomplete)) | Err(_) => Err(FormError::Incomplete),

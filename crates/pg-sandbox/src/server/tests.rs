@@ -106,6 +106,16 @@ async fn a_body_that_ends_early_is_no_request() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_too_long_is_not_asked_for() {
+    let server = server().await;
+    let long = format!("Expect: 100-continue\r\nContent-Type: {FORM}\r\nContent-Length: 999999999\r\n");
+    let answer = exchange(&server, head("POST", "/v3/token/enable/json", &long).as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert_eq!(json(&answer)["errorCode"], "931");
+    server.shutdown().await.unwrap();
+}
+
+#[tokio::test]
 async fn several_requests_share_a_connection() {
     let server = server().await;
     let one = "GET /_sandbox/clock HTTP/1.1\r\nHost: localhost\r\n\r\n";
