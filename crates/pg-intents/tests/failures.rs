@@ -20,8 +20,8 @@ use tokio::sync::Notify;
 
 use crate::{
     connections::Beats,
-    machines::token,
-    world::{Fault, World, by_card, by_key},
+    machines::{row, token},
+    world::{Fault, LEASE, World, by_card, by_key},
 };
 
 /// The change is made, or the question answered, and the answer is lost.
@@ -254,4 +254,20 @@ async fn when_listen_breaks_workers_poll() {
     }
     fleet.shut_down();
     running.await.unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_sent_after_a_save_that_took_half_a_lease() {
+    let (world, wire, key) = World::with_card().await;
+    let sandbox = world.sandbox.clone();
+    let store = world.faulty(None).before(move |method| -> Before {
+        if method == "begin" {
+            sandbox.advance(LEASE / 2);
+        }
+        Box::pin(std::future::ready(Ok(())))
+    });
+    let plan = World::plan("one").clock(world.clock());
+    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
+    assert_eq!(fleet.charge(by_key(&key, "late-1")).await.unwrap().name(), "approved");
+    assert_eq!(row(&fleet, "late-1").await.fence, 2, "it was sent after another claim");
 }

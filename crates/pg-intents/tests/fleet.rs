@@ -5,8 +5,7 @@ use std::{
     time::Duration,
 };
 
-use pg_faulty_intents::Before;
-use pg_hyper::proto::{Account, BaseUrl, Credentials, machine::charge::ChargeBounds};
+use pg_hyper::proto::{Account, BaseUrl, Credentials};
 use pg_intents::{
     Directive, Fleet, FleetError, IntentFilter, IntentKind, IntentStatus, IntentStore as _, NewIntent, PaymentOutcome,
     SqliteStore, StoreError,
@@ -23,7 +22,7 @@ fn by_key_kind() -> [IntentKind; 1] {
 }
 
 /// The worker dies while its payment is on the way.
-async fn crash<P: pg_intents::Payment>(fleet: &Fleet<SqliteStore, Wire>, wire: &Wire, payment: P) {
+pub(crate) async fn crash<P: pg_intents::Payment>(fleet: &Fleet<SqliteStore, Wire>, wire: &Wire, payment: P) {
     tokio::select! {
         settled = fleet.charge(payment) => panic!("it did not hang: {settled:?}"),
         () = wire.hanging.notified() => {}
@@ -489,39 +488,4 @@ async fn workers_that_run_pick_up_what_is_submitted_and_stop_when_told() {
     running.await.unwrap();
     let error = fleet.charge(by_key(&key, "too-late")).await;
     assert!(matches!(error, Err(FleetError::ShuttingDown { .. })), "{error:?}");
-}
-
-/// Its request is stored, so a worker could send it again.
-#[tokio::test]
-async fn a_payment_that_was_told_to_be_unknown_is_looked_up_and_never_sent_again() {
-    let (world, wire, key) = World::with_card().await;
-    *wire.fault.lock().unwrap() = Some(Fault::Before);
-    crash(&world.worker("dead", &wire).await, &wire, by_key(&key, "unknown-1")).await;
-    world.sandbox.advance(LEASE);
-    wire.silent.store(true, Ordering::SeqCst);
-    let plan = World::plan("other").bounds(ChargeBounds::default().lookups(1));
-    let other = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
-    assert_eq!(other.work_once().await.unwrap(), 1);
-    assert_eq!(row(&other, "unknown-1").await.status, IntentStatus::Unknown);
-    wire.silent.store(false, Ordering::SeqCst);
-    world.sandbox.advance(Duration::from_secs(60));
-    assert_eq!(other.work_once().await.unwrap(), 1, "it is looked up again");
-    assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "the request that never arrived");
-    assert_eq!(world.ledger("unknown-1").await, []);
-}
-
-#[tokio::test]
-async fn nothing_is_sent_after_a_save_that_took_half_a_lease() {
-    let (world, wire, key) = World::with_card().await;
-    let sandbox = world.sandbox.clone();
-    let store = world.faulty(None).before(move |method| -> Before {
-        if method == "begin" {
-            sandbox.advance(LEASE / 2);
-        }
-        Box::pin(std::future::ready(Ok(())))
-    });
-    let plan = World::plan("one").clock(world.clock());
-    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
-    assert_eq!(fleet.charge(by_key(&key, "late-1")).await.unwrap().name(), "approved");
-    assert_eq!(row(&fleet, "late-1").await.fence, 2, "it was sent after another claim");
 }

@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::proto::{machine::three_d_secure::ThreeDSecurePlan, model::InitiateThreeDSecureCardKey};
+use pg_hyper::proto::{
+    machine::{charge::ChargeBounds, three_d_secure::ThreeDSecurePlan},
+    model::InitiateThreeDSecureCardKey,
+};
 use pg_intents::{
     Directive, Fleet, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentKind, IntentStatus, IntentStore,
     PaymentOutcome, PostgresStore,
@@ -13,8 +16,9 @@ use pg_intents::{
 use pg_stores::Postgres;
 
 use crate::{
+    fleet::crash,
     machines::{ASKS, form, paid_on_page, row, token},
-    world::{Fault, Wire, World, order},
+    world::{Fault, LEASE, Wire, World, by_key, order},
 };
 
 const MINUTE: u64 = 60;
@@ -267,4 +271,23 @@ async fn a_step_waits_for_the_worker_that_looks_an_unknown_payment_up() {
     let (looked, told) = tokio::join!(other.work_once(), fleet.step("waits-1"));
     assert_eq!(looked.unwrap(), 1);
     assert_eq!(told.unwrap(), FleetStep::Done(PaymentOutcome::PaidOnPage { trans_key }));
+}
+
+/// Its request is stored, so a worker could send it again.
+#[tokio::test]
+async fn a_payment_that_was_told_to_be_unknown_is_looked_up_and_never_sent_again() {
+    let (world, wire, key) = World::with_card().await;
+    *wire.fault.lock().unwrap() = Some(Fault::Before);
+    crash(&world.worker("dead", &wire).await, &wire, by_key(&key, "unknown-1")).await;
+    world.sandbox.advance(LEASE);
+    wire.silent.store(true, Ordering::SeqCst);
+    let plan = World::plan("other").bounds(ChargeBounds::default().lookups(1));
+    let other = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    assert_eq!(other.work_once().await.unwrap(), 1);
+    assert_eq!(row(&other, "unknown-1").await.status, IntentStatus::Unknown);
+    wire.silent.store(false, Ordering::SeqCst);
+    world.sandbox.advance(Duration::from_secs(60));
+    assert_eq!(other.work_once().await.unwrap(), 1, "it is looked up again");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1, "the request that never arrived");
+    assert_eq!(world.ledger("unknown-1").await, []);
 }
