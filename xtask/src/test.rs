@@ -34,9 +34,9 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
     let target_directory = metadata.target_directory.as_std_path();
     let wanted = |step: &Step<'_>| only.is_none_or(|words| step.title().contains(words));
     let mut run = Run::new(workspace::on_ci());
-    // These run whatever the words are: a selected test may need what they make, and would use what an earlier run left.
-    let (tools, files) = (tools(), installed(root, target_directory));
-    let prepared = tools.iter().chain(&files).filter(|step| wanted(step)).count();
+    let (mut tools, files) = (tools(), installed(root, target_directory));
+    tools.retain(wanted);
+    let prepared = tools.len() + files.iter().filter(|step| wanted(step)).count();
     run.one_by_one(tools);
 
     let programs = Mutex::default();
@@ -45,6 +45,7 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
         Ok(Outcome::Done)
     });
     let mut first = vec![build];
+    // Whatever the words are: a selected test may need what these make, and would use what an earlier run left.
     first.extend(files);
     let validated = validated(root, target_directory);
     let before_the_tests = prepared + usize::from(wanted(&validated));
@@ -179,7 +180,6 @@ fn examples<'a>(root: &'a Path, metadata: &Metadata) -> Vec<Step<'a>> {
 mod tests {
     use super::*;
 
-    /// Whatever the words of `--only` are, `run` filters none of these.
     #[test]
     fn the_steps_that_tests_need_are_apart_from_those_that_test() {
         let root = workspace::root().unwrap();

@@ -107,6 +107,22 @@ impl Control {
         Ok(Self { base, account: None, token: variable(TOKEN)?.map(Secret::from), http, recognised: OnceCell::new() })
     }
 
+    /// Creates a client for a command that sends card data and credentials too, which `--plain-http` does not allow.
+    ///
+    /// # Errors
+    /// As [`Control::new`].
+    pub(crate) fn beside_card_data(flags: &SandboxFlags) -> Result<Self, Failure> {
+        let control = Self::new(&SandboxFlags { plain_http: true, ..flags.clone() })?;
+        if control.base.is_private() {
+            return Ok(control);
+        }
+        let base = &control.base;
+        Err(Failure::misuse(format!(
+            "{base} is on another machine and plain HTTP, and a scenario sends card data and credentials: use https, or a sandbox \
+             on this machine"
+        )))
+    }
+
     /// Creates a client for calls about the account that the flags name.
     ///
     /// # Errors

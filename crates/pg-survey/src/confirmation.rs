@@ -50,6 +50,13 @@ pub(crate) fn authentication(point: &'static str, is_shown: bool, notes: &mut No
         return notes.retract(point, &format!("the authentication had status {status}, but {paid}"));
     }
     notes.confirm(point);
+    // The challenge page of a finished one may not have been opened.
+    let seen = |point: &str| notes.sighting(point).map(|sighting| sighting.seen.clone());
+    let both = ["authentication.pending", "authentication.not-enrolled"];
+    if seen(both[0]) == seen(both[1]) {
+        let why = format!("an unfinished and a finished authentication both have status {status}");
+        both.into_iter().for_each(|point| notes.retract(point, &why));
+    }
 }
 
 /// Whether a finished authentication has the status of the unfinished one, which then decides neither, whatever a payment

@@ -28,6 +28,9 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
     // A later request may succeed, and clients look up what such a reply leaves open, whatever its code (A132).
     if answer.http >= 500 {
         notes.undecided(&probe.decides(), &format!("the service failed: {}", answer.seen()));
+        if let Reads::CardTaken(session) = probe.reads {
+            notes.forget(session);
+        }
         return;
     }
     let evidence = Evidence::of(probe, answer);

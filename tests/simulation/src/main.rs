@@ -42,6 +42,10 @@ fn main() -> ExitCode {
             }
         }
     }
+    if seeds == Some(0) {
+        eprintln!("--seeds 0 would live no world\n{USAGE}");
+        return ExitCode::from(2);
+    }
     if with_planted {
         return if of_fleets { all_planted_stores() } else { all_planted() };
     }

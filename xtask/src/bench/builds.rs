@@ -51,6 +51,7 @@ const END: &str = "<!-- end of build times -->\n";
 ///
 /// Also if `pg` is larger than [`LARGEST`]; the section is written before.
 pub(super) fn run(root: &Path) -> Result<()> {
+    let bytes = installed(root)?;
     let mut rows = String::from("| what | crates | processor seconds |\n|---|---|---|\n");
     let target = workspace::metadata(root)?.target_directory;
     for build in BUILDS {
@@ -65,7 +66,6 @@ pub(super) fn run(root: &Path) -> Result<()> {
         println!("{name}: {crates} crates, {seconds:.0} s");
         let _ = writeln!(rows, "| {name} | {crates} | {seconds:.0} |");
     }
-    let bytes = installed(root)?;
     println!("pg as `cargo install` leaves it: {bytes} bytes of {LARGEST}");
     let path = root.join(REPORT);
     let page = std::fs::read_to_string(&path).with_context(|| format!("{REPORT} cannot be read"))?;
@@ -84,7 +84,8 @@ fn installed(root: &Path) -> Result<u64> {
     let mut cargo = workspace::cargo(root);
     cargo.args(["build", "--quiet", "--locked", "--release", "-p", "pg-cli", "--bin", "pg"]);
     steps::execute(&mut cargo)?;
-    let program = workspace::metadata(root)?.target_directory.join("release/pg");
+    let program = workspace::metadata(root)?.target_directory.join("release");
+    let program = program.join(format!("pg{}", std::env::consts::EXE_SUFFIX));
     Ok(std::fs::metadata(&program).with_context(|| format!("no {program}"))?.len())
 }
 

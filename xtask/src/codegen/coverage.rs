@@ -66,9 +66,8 @@ struct Entry {
     name: String,
     /// What a test cites to show it: `method token/lookup`, `parameters signed`, `fields` or `codes ErrorCode 101`.
     target: String,
+    /// The assumption that adds it to the rows of the documents.
     assumption: Option<u16>,
-    /// Whether an assumption adds it to the rows of the documents; the description of such a field says so.
-    assumed: bool,
     /// Its place in the documents, such as `1 §4.6`.
     source: String,
 }
@@ -99,27 +98,25 @@ pub(super) fn generate(root: &Path, tables: &Tables) -> anyhow::Result<String> {
 /// Returns every row of the tables that the documents fill: methods, parameters, fields of replies, codes.
 fn entries(tables: &Tables) -> Vec<Entry> {
     let mut entries = Vec::new();
-    let mut add =
-        |group: &str, name: String, target: &str, assumption: Option<u16>, source: &str, doc: Option<&str>| {
-            let assumed = assumption.is_some() || doc.is_some_and(|doc| !mentioned_assumptions(doc).is_empty());
-            let (group, target, source) = (group.into(), target.into(), source.into());
-            entries.push(Entry { group, name, target, assumption, assumed, source });
-        };
+    let mut add = |group: &str, name: String, target: &str, assumption: Option<u16>, source: &str| {
+        let (group, target, source) = (group.into(), target.into(), source.into());
+        entries.push(Entry { group, name, target, assumption, source });
+    };
     for (service, method) in tables.methods() {
         let path = format!("{}/{}", service.info.name, method.name);
         let [group, parameters] = ["method", "parameters"].map(|what| format!("{what} {path}"));
-        add(&group, String::new(), &group, None, &method.source, None);
+        add(&group, String::new(), &group, None, &method.source);
         let rule = format!("parameters {:?}", method.credentials).to_lowercase();
         for field in tables.flatten(&method.fields) {
             // A shared group has its own source, but the parameter belongs to the method's section.
-            add(&parameters, format!(" `{}`", field.name()), &rule, None, &method.source, None);
+            add(&parameters, format!(" `{}`", field.name()), &rule, None, &method.source);
         }
     }
     for record in &tables.records {
         let group = format!("record {}", record.name);
         // The fields of a nested record are rows of that record.
         for part in record.fields.iter().filter(|part| part.kind.is_some() || part.prefix.is_some()) {
-            add(&group, format!(" `{}`", part.name()), "fields", part.assumption, &part.source, Some(&part.doc));
+            add(&group, format!(" `{}`", part.name()), "fields", part.assumption, &part.source);
         }
     }
     for table in &tables.codes {
@@ -127,7 +124,7 @@ fn entries(tables: &Tables) -> Vec<Entry> {
         for row in &table.codes {
             let message = if row.message == row.code { String::new() } else { format!(" {}", row.message) };
             let name = format!(" `{}`{message}", row.code);
-            add(&group, name, &format!("{group} {}", row.code), row.assumption, &row.source, None);
+            add(&group, name, &format!("{group} {}", row.code), row.assumption, &row.source);
         }
     }
     entries
@@ -167,7 +164,7 @@ impl Coverage {
             }
             let facts = self.facts(&format!("{at} {name}"));
             // More is right: a row of the documents may be several here. One of an assumption stands for none of them.
-            let count = entries.iter().filter(|entry| !entry.assumed).count() + facts.len();
+            let count = entries.iter().filter(|entry| entry.assumption.is_none()).count() + facts.len();
             if count < *rows {
                 problem(places, format!("{at} has {rows} rows in {name:?}, {count} are listed"));
             }

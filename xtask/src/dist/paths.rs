@@ -41,16 +41,25 @@ impl Paths {
         flags.collect::<Vec<_>>().join(" ")
     }
 
-    /// Fails if a program holds one of them.
+    /// Fails if a program holds a path in one of them. A folder with the name of a replacement shows nothing.
     pub(super) fn are_not_in(&self, program: &[u8]) -> Result<()> {
         for (path, _) in &self.0 {
-            let wanted = path.as_os_str().as_encoded_bytes();
-            if program.windows(wanted.len()).any(|part| part == wanted) {
+            let is_replacement = self.0.iter().any(|(_, to)| Path::new(to).starts_with(path));
+            if !is_replacement && holds_path_in(program, path.as_os_str().as_encoded_bytes()) {
                 bail!("pg holds {}, a path of this machine", path.display());
             }
         }
         Ok(())
     }
+}
+
+/// Whether a path begins with this folder: texts stand in a program one after the other, and `/src` is in many paths.
+fn holds_path_in(program: &[u8], folder: &[u8]) -> bool {
+    let is_of_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-/".contains(byte);
+    program.windows(folder.len()).enumerate().filter(|(_, part)| *part == folder).any(|(at, _)| {
+        let is_begin = at.checked_sub(1).and_then(|before| program.get(before)).is_none_or(|byte| !is_of_path(byte));
+        is_begin && program.get(at + folder.len()) == Some(&b'/')
+    })
 }
 
 #[cfg(test)]
@@ -69,5 +78,13 @@ mod tests {
         paths.are_not_in(b"\0/cargo/registry/src/a.rs\0").unwrap();
         let error = paths.are_not_in(b"\0/builder/.cargo/registry/src/a.rs\0").unwrap_err().to_string();
         assert_eq!(error, "pg holds /builder/.cargo, a path of this machine");
+    }
+
+    #[test]
+    fn a_short_folder_is_found_only_where_a_path_begins() {
+        let paths = Paths(vec![("/src".into(), "/pg".to_owned()), ("/cargo".into(), "/cargo".to_owned())]);
+        paths.are_not_in(b"\0/cargo/registry/src/a.rs\0").unwrap();
+        paths.are_not_in(b"\0/pg/src/a.rs\0/srcs/a.rs").unwrap();
+        assert!(paths.are_not_in(b"\0/src/crates/a.rs\0").is_err());
     }
 }

@@ -57,11 +57,11 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         walked?;
         closed.map_err(|error| super::sandbox::unclosed(&error, &store))?;
         report.finish(None)
-    })?;
+    });
     if arguments.keep {
         let path = shell::word(&store.display().to_string());
         output::say(&format!("pg: the records are kept: pg sandbox --store {path}"));
         drop(folder.keep());
     }
-    Ok(if ok { Exit::Done } else { Exit::Refused })
+    Ok(if ok? { Exit::Done } else { Exit::Refused })
 }

@@ -55,32 +55,41 @@ pub(super) fn is_named_pipe(_: &Path) -> bool {
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     // A device takes no other file in its place, and what a shell has opened would be written elsewhere.
     let is_opened = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
-    let is_file = fs::metadata(path).map_or_else(|error| error.kind() == ErrorKind::NotFound, |found| found.is_file());
-    let written = if is_file && !is_opened { replace(&located(path), text) } else { fs::write(path, text) };
+    let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound && !path.is_symlink();
+    let is_file =
+        fs::metadata(path).map_or_else(|error| is_missing(&error), |found| found.is_file() && is_writable(&found));
+    let new = if is_file && !is_opened { new_text(&located(path), text) } else { Ok(None) };
+    let written = new.and_then(|new| match new.map(|new| new.persist(located(path))) {
+        Some(Ok(_)) => Ok(()),
+        // Only the file itself may be written, or it is mounted alone.
+        Some(Err(_)) | None => fs::write(path, text),
+    });
     written.map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
 }
 
-/// Replaces a file, which may be missing, and keeps its permissions.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn is_writable(file: &fs::Metadata) -> bool {
+    !file.permissions().readonly()
+}
+
+/// Writes the text beside a file, which may be missing, with its permissions; `None` if that is not possible there.
+///
+/// # Errors
+/// If the disk has no room for it.
+fn new_text(path: &Path, text: &str) -> io::Result<Option<tempfile::NamedTempFile>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut new = tempfile::Builder::new();
     new.prefix(".pg-result-");
     #[cfg(unix)]
     new.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut new = match new.tempfile_in(folder) {
-        // Only the file may be written.
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => return fs::write(path, text),
-        new => new?,
-    };
-    if let Ok(old) = fs::metadata(path) {
-        if old.permissions().readonly() {
-            return fs::write(path, text);
-        }
-        new.as_file().set_permissions(old.permissions())?;
+    let Ok(mut new) = new.tempfile_in(folder) else { return Ok(None) };
+    if let Ok(old) = fs::metadata(path)
+        && new.as_file().set_permissions(old.permissions()).is_err()
+    {
+        return Ok(None);
     }
     new.write_all(text.as_bytes())?;
     new.as_file().sync_all()?;
-    new.persist(path).map(drop).map_err(|error| error.error)
+    Ok(Some(new))
 }
 
 /// Returns the path of a file, which may be missing, without links: two names of one file have the same.
@@ -112,7 +121,7 @@ pub(super) fn check_apart(written: &[(&str, Option<&Path>)], read: &[(&str, Opti
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
     use super::*;
 
@@ -135,7 +144,13 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
         // What is read only is not replaced.
         fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
-        drop(write(&file, "text"));
-        assert_eq!(mode(&file), 0o444);
+        let place = fs::metadata(&file).unwrap().ino();
+        drop(write(&file, "new"));
+        assert_eq!(fs::metadata(&file).unwrap().ino(), place);
+        // A link to a file that does not exist creates that file.
+        let [dangling, target] = ["dangling.toml", "target.toml"].map(|name| folder.path().join(name));
+        symlink("target.toml", &dangling).unwrap();
+        write(&dangling, "text").unwrap();
+        assert_eq!(text(&target), "text");
     }
 }

@@ -78,14 +78,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let dialect = dialect::named(&arguments.dialect)?;
     let ok = super::block_on(async {
         if !arguments.standalone {
-            let control = Control::new(&arguments.at)?;
-            if !control.base().is_private() {
-                return Err(Failure::misuse(format!(
-                    "{} is on another machine and plain HTTP, and a scenario sends card data and credentials: use https, or a \
-                     sandbox on this machine",
-                    control.base()
-                )));
-            }
+            let control = Control::beside_card_data(&arguments.at)?;
             return play(scenario, arguments, dialect, control, json).await;
         }
         let config =

@@ -207,8 +207,9 @@ impl Arguments {
             Some(mut old) => {
                 old.check(&new, self.same_account, self.output.is_some(), self.format.is_some())?;
                 old.account = new.account;
-                // The files of the run may have been moved together.
-                if self.output.is_none() && !old.output.exists() && new.output.exists() {
+                // The files of the run may have been moved together. Results of another name may be those of another run.
+                let is_moved = !old.output.exists() && old.output.file_name() == new.output.file_name();
+                if self.output.is_none() && is_moved && new.output.exists() {
                     old.output = new.output;
                 }
                 Ok((old, true))

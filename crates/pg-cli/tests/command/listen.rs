@@ -326,10 +326,14 @@ fn a_registered_listener_gets_all_callbacks() {
     // An account that was created at run time has destinations of its own.
     control("sandbox account new job-1");
     let command = words(&format!("listen --port 0 --json --register job-1 --sandbox {base} --forward-to {target}"));
-    let mut listening = Listening::start(sandbox.with_account(command, "main"));
+    let command = sandbox.with_account(command, "main");
+    #[cfg(target_os = "linux")]
+    let command = command.in_a_terminal();
+    let mut listening = Listening::start(command);
     assert_eq!(control("sandbox callbacks destinations --account job-1").as_array().unwrap().len(), 2);
     // A closed terminal.
-    assert!(Command::new("kill").args(["-HUP", &listening.child.id().to_string()]).status().unwrap().success());
+    let signal = if cfg!(target_os = "linux") { "-HUP" } else { "-TERM" };
+    assert!(Command::new("kill").args([signal, &listening.child.id().to_string()]).status().unwrap().success());
     assert_eq!(listening.child.wait().unwrap().code(), Some(0));
     assert_eq!(control("sandbox callbacks destinations --account job-1"), serde_json::json!([]));
     words("listen --port 0 --register no-such-account --sandbox").arg(base).run().ends(2).says("name of an account");

@@ -126,6 +126,12 @@ impl Pg {
         self
     }
 
+    /// Ends it with its terminal, also if whatever runs the tests is kept alive without one, as by `nohup`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn in_a_terminal(self) -> Self {
+        self.under("env", &["--default-signal=HUP"])
+    }
+
     /// Starts it with something to read.
     pub(crate) fn start_with(mut self, input: &str) -> Started {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

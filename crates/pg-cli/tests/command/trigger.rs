@@ -132,8 +132,10 @@ fn invalid_words_and_a_missing_sandbox_are_reported() {
     words("trigger declin").run().ends(2).says("similar value exists: 'decline'");
     words("trigger").run().ends(2).says("<SCENARIO>");
     words("trigger decline --standalone --sandbox http://127.0.0.1:1").run().ends(2).says("cannot be used with");
-    let plain = "trigger decline --sandbox http://sandbox.example:8480 --plain-http";
-    words(plain).run().ends(2).says("a scenario sends card data").says("use https");
+    for allowed in ["", " --plain-http"] {
+        let plain = format!("trigger decline --sandbox http://sandbox.example:8480{allowed}");
+        words(&plain).run().ends(2).says("a scenario sends card data").says("use https");
+    }
     words("trigger decline --standalone --merchant mian").run().ends(2).says("did you mean main?");
     pg(["trigger", "decline", "--sandbox", &closed_address()])
         .run()

@@ -303,3 +303,125 @@ fn a_code_that_a_file_cannot_contain_is_not_decided() {
     let differ: Vec<_> = again.with(Conclusion::Differs).collect();
     assert!(differ.is_empty(), "{differ:#?}");
 }
+
+/// A refusal of the account or of the whole request, and a service that fails for a moment, are not about the record.
+// spec: 1 §7, A132
+#[test]
+fn a_refusal_that_is_not_about_the_record_does_not_say_that_there_is_none() {
+    let everything: [&[&str]; 2] = [&["/transaction/lookup/"], &["/transaction/lookup/", "/transaction/update/"]];
+    for (status, code, methods, times, why) in [
+        (403, "106", everything[0], usize::MAX, "the documents define error 106"),
+        (403, "106", everything[1], usize::MAX, "the documents define error 106"),
+        (400, "101", everything[0], usize::MAX, "the documents define error 101"),
+        (400, "129", everything[0], usize::MAX, "the documents define error 129"),
+        (503, "900", everything[0], 1, "the service failed: error 900, HTTP 503"),
+    ] {
+        let sandbox = sandbox(None);
+        let mut survey = Survey::new(&account_of(&sandbox, "main"), Options::default(), 1);
+        let mut left = times;
+        let ending = drive(&mut survey, &sandbox, |request| {
+            let path = request.uri().path();
+            if left > 0 && methods.iter().any(|method| path.contains(method)) {
+                left -= 1;
+                let body = format!(r#"{{"errorCode":"{code}","traceCode":"1","errorMessage":"No"}}"#);
+                return Ok(Response::builder().status(status).body(Bytes::from(body)).expect("a reply"));
+            }
+            plainly(&sandbox)(request)
+        });
+        assert_eq!(ending, Ending::Complete);
+        let (report, written) = (survey.report(&pg_sandbox::dialect()), survey.dialect("x"));
+        open(&report, "lookup.nothing", why);
+        assert_eq!(written.lookup.nothing, None, "{code}");
+        assert!(written.error(&code.into()).is_none(), "{code}: {:?}", written.errors);
+        let differ: Vec<_> = report.with(Conclusion::Differs).collect();
+        assert!(differ.is_empty(), "{code}: {differ:#?}");
+        if methods.len() == 2 {
+            open(&report, "unknown-transaction-key", why);
+        }
+    }
+}
+
+// spec: 2 §3.3, A106
+#[test]
+fn the_status_of_a_finished_authentication_is_not_that_of_an_unfinished_one() {
+    let documented = r#"{"errorCode":"120","traceCode":"1","errorMessage":"Currency not supplied"}"#;
+    // Both authentications have one status, and no payment with either is made.
+    let twist: Twist = |path, _, reply| {
+        let pays = path.contains("/auth3DSecure/");
+        if pays { REFUSED.to_owned() } else { with_status(&reply, &["920", "923"], "655") }
+    };
+    let (report, written, _) = twisted(paying(), twist);
+    assert_eq!(written.authentication, []);
+    for point in ["authentication.pending", "authentication.not-enrolled"] {
+        open(&report, point, "an unfinished and a finished authentication both have status 655");
+    }
+    // A refusal for another reason, which the documents define.
+    let sandbox = sandbox(None);
+    let mut survey = Survey::new(&account_of(&sandbox, "main"), paying(), 1);
+    let ending = drive(&mut survey, &sandbox, |request| {
+        if request.uri().path().contains("/auth3DSecure/") {
+            return Ok(Response::builder().status(400).body(Bytes::from(documented)).expect("a reply"));
+        }
+        plainly(&sandbox)(request)
+    });
+    assert_eq!(ending, Ending::Complete);
+    assert_eq!(survey.dialect("x").authentication, []);
+    let report = survey.report(&pg_sandbox::dialect());
+    open(&report, "authentication.pending", "a payment with it was not refused");
+    open(&report, "authentication-not-finished", "the documents define error 120");
+}
+
+#[test]
+fn a_long_status_text_that_repeats_the_request_is_cut_and_masked() {
+    let twist: Twist = |_, body, reply| {
+        let form: String = form_urlencoded::parse(body.as_bytes()).map(|(_, value)| format!("{value} ")).collect();
+        let text = format!("Declined for {form}{}", "y".repeat(5000));
+        reply.replace("Declined by the bank", &text).replace("Transaction declined", &text)
+    };
+    let (report, written, _) = twisted(paying(), twist);
+    let entry = written.declined.iter().find(|entry| entry.code == "901").expect("an entry");
+    assert!(entry.message.starts_with("Declined for"), "{}", entry.message);
+    assert!(entry.message.chars().count() <= 100, "{}", entry.message.len());
+    let sandbox = sandbox(None);
+    let key = sandbox.merchant("main").expect("an account").api_key.expose().to_owned();
+    assert!(!entry.message.contains(&key) && !format!("{report:?}").contains(&key), "{}", entry.message);
+}
+
+// spec: 2 §3.3, A106
+#[test]
+fn one_status_is_not_that_of_two_authentications_if_no_challenge_page_could_be_opened() {
+    let twist: Twist = |path, _, reply| {
+        let elsewhere = if path.contains("/initiate3DSecure") { reply.replace("://", "://bank.") } else { reply };
+        with_status(&elsewhere, &["920", "923"], "655")
+    };
+    let (report, written, paths) = twisted(paying(), twist);
+    assert!(
+        paths.iter().any(|path| path.contains("/auth3DSecure/")) && !paths.iter().any(|path| path.contains("/3ds"))
+    );
+    assert_eq!(written.authentication, []);
+    for point in ["authentication.pending", "authentication.not-enrolled"] {
+        open(&report, point, "an unfinished and a finished authentication both have status 655");
+    }
+}
+
+/// Its session has no card, so that the code of a payment with it would be taken for that of a used reference.
+// spec: 2 §4.2, A132
+#[test]
+fn a_session_whose_card_form_failed_is_not_paid_with() {
+    let sandbox = sandbox(None);
+    let mut survey = Survey::new(&account_of(&sandbox, "main"), paying(), 1);
+    let mut forms = 0;
+    let ending = drive(&mut survey, &sandbox, |request| {
+        forms += usize::from(request.uri().path().contains("/session/postform"));
+        if forms == 2 {
+            forms += 1;
+            return Ok(Response::builder().status(503).body(Bytes::new()).expect("a reply"));
+        }
+        plainly(&sandbox)(request)
+    });
+    assert_eq!(ending, Ending::Complete);
+    assert!(forms > 3, "{forms}");
+    open(&survey.report(&pg_sandbox::dialect()), "duplicate-unique-reference", "");
+    let written = survey.dialect("x");
+    assert!(written.errors.iter().all(|entry| entry.remedy != Some(Remedy::FixRequest)), "{:?}", written.errors);
+}

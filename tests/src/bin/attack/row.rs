@@ -66,11 +66,11 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Prints the table as Markdown; true when every bar is kept.
     pub(crate) const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
+    /// Prints the table as Markdown; true when every bar is kept.
     pub(crate) fn print(&self) -> bool {
         println!("| attack | before | now | bar | |\n|---|---|---|---|---|");
         for row in &self.rows {

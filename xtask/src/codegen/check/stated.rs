@@ -36,7 +36,7 @@ impl Checker<'_> {
         if stated.is_some() && field.length.is_none() && may_have_one && is_text && !spec.contains(';') {
             self.problem(field.places.row, format!("spec {spec:?} states a length: give it as length"));
         }
-        if greatest(spec).is_some() && field.range.is_none() {
+        if greatest(spec).is_some() && field.range.is_none() && is_number(&field.kind) {
             self.problem(field.places.row, format!("spec {spec:?} states a range: give it as range"));
         }
         if let Some((range, (_, most))) = field.range.as_deref().and_then(|text| Some((text, range_bounds(text)?)))
@@ -58,7 +58,9 @@ fn stated_length(spec: &str) -> Option<(Option<u16>, u16)> {
         let before = |back: usize| at.checked_sub(back).map_or("", |at| words[at]);
         let is_most = matches!(before(1), "Char" | "Int") || (before(2), before(1)) == ("up", "to");
         let has_unit = words.get(at + 1).is_some_and(|unit| UNITS.contains(unit));
-        (is_most || has_unit).then_some(((!is_most && before(1) != "or").then_some(fewest), most))
+        // Words before a number, as in `at most 8 chars`, may make it another bound.
+        let is_fewest = word.contains('-') || at == 0;
+        (is_most || has_unit).then_some(((!is_most && is_fewest).then_some(fewest), most))
     })
 }
 
@@ -89,6 +91,9 @@ mod tests {
             ("32 alphanumeric", Some((Some(32), 32))),
             ("3 alpha, ISO 4217", Some((Some(3), 3))),
             ("up to 32 alphanumeric", Some((None, 32))),
+            ("at most 160 characters", Some((None, 160))),
+            ("max 50 chars", Some((None, 50))),
+            ("1 to 20 chars", Some((None, 20))),
             ("integer, max 127", None),
             ("comma-separated, unique, at most 5,000", None),
             ("MMYY or MMYYYY", None),

@@ -47,7 +47,7 @@ impl Pages {
     fn outcome(&self, location: &str) -> (&'static str, Exit) {
         match (leads_to(location, &self.next), leads_to(location, &self.current)) {
             (true, false) => ("accepted", Exit::Done),
-            (false, _) if !self.next.is_empty() => ("not-accepted", Exit::Refused),
+            (false, true) => ("not-accepted", Exit::Refused),
             _ => ("unknown", Exit::Unknown),
         }
     }

@@ -180,6 +180,18 @@ fn a_run_is_resumed_from_any_folder() {
     cards.were_submitted_once();
 }
 
+/// These may be the results of another run.
+#[test]
+fn results_with_the_usual_name_are_not_continued_if_those_of_the_run_are_missing() {
+    let cards = Cards::new(CARDS);
+    cards.kill_run_at(6, Stop::BeforeReply, cards.update("--output february.csv").within(cards.folder.path()));
+    let usual = cards.beside(".results.csv");
+    fs::rename(cards.folder.path().join("february.csv"), &usual).unwrap();
+    let results = fs::read(&usual).unwrap();
+    cards.update(ELSEWHERE).run().ends(2).says("february.csv");
+    assert_eq!(fs::read(&usual).unwrap(), results);
+}
+
 /// Nothing is cut off in a file that does not begin as the results do.
 #[test]
 fn a_file_that_is_not_the_results_of_the_run_is_unchanged() {
@@ -232,14 +244,14 @@ fn a_run_goes_on_with_a_new_api_key_if_that_is_confirmed() {
 #[test]
 #[cfg(unix)]
 fn an_interruption_waits_for_the_reply_and_leaves_no_doubt() {
-    interrupted_before_the_reply(&["-INT"], |_| String::new());
+    interrupted_before_the_reply(&["-INT"], |cards| cards.update(""));
 }
 
 /// The shell and the system each send a signal when a terminal is closed.
 #[test]
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn a_closed_terminal_leaves_no_doubt_either() {
-    interrupted_before_the_reply(&["-HUP", "-HUP"], |_| String::new());
+    interrupted_before_the_reply(&["-HUP", "-HUP"], |cards| cards.update("").in_a_terminal());
 }
 
 #[test]
@@ -261,14 +273,14 @@ fn a_run_that_ignores_a_closed_terminal_goes_on() {
 #[test]
 #[cfg(unix)]
 fn an_interruption_of_a_run_over_a_store_leaves_no_doubt_either() {
-    interrupted_before_the_reply(&["-INT"], |cards| format!("--store {}", cards.store()));
+    interrupted_before_the_reply(&["-INT"], |cards| cards.update(&format!("--store {}", cards.store())));
 }
 
 #[cfg(unix)]
-fn interrupted_before_the_reply(signals: &[&str], flags: fn(&Cards) -> String) {
+fn interrupted_before_the_reply(signals: &[&str], update: fn(&Cards) -> Pg) {
     let cards = Cards::new(CARDS);
     let mut relay = Relay::stopping(cards.sandbox.facts["baseUrl"].as_str().unwrap(), 2, Stop::BeforeReply);
-    let mut child = cards.update(&flags(&cards)).env("PG_BASE_URL", &relay.base).start();
+    let mut child = update(&cards).env("PG_BASE_URL", &relay.base).start();
     relay.stopped();
     let signal = |name: &str, child: &Child| {
         assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());

@@ -22,13 +22,13 @@ pub struct Transaction {
     pub unique_merchant_reference: UniqueMerchantReference,
     /// The merchant's reference of the customer. `merchantCustomerReference` (spec 2 §2.3).
     pub merchant_customer_reference: MerchantCustomerReference,
-    /// Currency; in lookups of the sandbox, as the fields of a lookup are not shown (A21). `currency` (spec 2 §2.3).
+    /// Currency; in lookups of the sandbox, as the fields of a lookup are not shown. `currency` (spec 2 §2.3, assumption A21).
     pub currency: Currency,
-    /// Amount in whole minor units; in lookups of the sandbox (A21). `transactionValue` (spec 2 §2.3).
+    /// Amount in whole minor units; in lookups of the sandbox. `transactionValue` (spec 2 §2.3, assumption A21).
     pub transaction_value: String,
-    /// The transaction that was captured, cancelled, refunded or repeated; in lookups of the sandbox (A21). `originalTransactionKey` (spec 2 §2.3).
+    /// The transaction that was captured, cancelled, refunded or repeated; in lookups of the sandbox. `originalTransactionKey` (spec 2 §2.3, assumption A21).
     pub original_transaction_key: TransactionKey,
-    /// Time of its creation, ISO 8601 with offset; in lookups of the sandbox (A21). `createdOn` (spec 2 §2.3).
+    /// Time of its creation, ISO 8601 with offset; in lookups of the sandbox. `createdOn` (spec 2 §2.3, assumption A21).
     pub created_on: String,
     /// Fields that the service sent and the tables do not list.
     pub extra: Extra,
