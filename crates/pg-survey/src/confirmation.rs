@@ -39,37 +39,42 @@ pub(crate) fn lookups(answer: &Answer, notes: &mut Notes) {
     }
 }
 
+const PENDING: &str = "authentication.pending";
+const NOT_ENROLLED: &str = "authentication.not-enrolled";
+
 /// Confirms the status of an authentication by a payment with it. With an unfinished authentication the payment is
 /// refused; with a finished one it is approved.
 pub(crate) fn authentication(point: &'static str, is_shown: bool, notes: &mut Notes) {
     let Some(status) = notes.suspected_status(point).map(str::to_owned) else { return };
     if !is_shown {
-        let pending = point == "authentication.pending";
-        let paid =
-            if pending { "a payment with it was not refused for that" } else { "no payment with it was approved" };
+        let paid = if point == PENDING {
+            "a payment with it was not refused for that"
+        } else {
+            "no payment with it was approved"
+        };
         return notes.retract(point, &format!("the authentication had status {status}, but {paid}"));
     }
     notes.confirm(point);
     // The challenge page of a finished one may not have been opened.
     let seen = |point: &str| notes.sighting(point).map(|sighting| sighting.seen.clone());
-    let both = ["authentication.pending", "authentication.not-enrolled"];
-    if seen(both[0]) == seen(both[1]) {
-        let why = format!("an unfinished and a finished authentication both have status {status}");
-        both.into_iter().for_each(|point| notes.retract(point, &why));
+    if let Some(same) = seen(PENDING).filter(|pending| Some(pending) == seen(NOT_ENROLLED).as_ref()) {
+        [PENDING, NOT_ENROLLED].into_iter().for_each(|point| notes.retract(point, &of_both(&same)));
     }
 }
 
 /// Whether a finished authentication has the status of the unfinished one, which then decides neither, whatever a payment
 /// shows. An authentication whose challenge page could not be opened is not known to be finished.
 pub(crate) fn is_of_both(seen: &Seen, notes: &mut Notes) -> bool {
-    const PENDING: &str = "authentication.pending";
     let is_same = notes.observed(PENDING) == Some(seen) && notes.is_answered("visit");
     if is_same {
-        let why = format!("an unfinished and a finished authentication both have {seen}");
-        notes.retract(PENDING, &why);
-        notes.undecided(&["authentication.not-enrolled"], &why);
+        notes.retract(PENDING, &of_both(seen));
+        notes.undecided(&[NOT_ENROLLED], &of_both(seen));
     }
     is_same
+}
+
+fn of_both(seen: &Seen) -> String {
+    format!("an unfinished and a finished authentication both have {seen}")
 }
 
 /// Returns the statuses of the transactions that a lookup found.

@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure};
 /// # Errors
 /// Names the file and the reason.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let why = if !folder.is_dir() {
         format!("{} is not a folder", folder.display())
     } else if path.is_dir() {
@@ -56,10 +56,11 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     // A device takes no other file in its place, and what a shell has opened would be written elsewhere.
     let is_opened = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
     let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound && !path.is_symlink();
-    let is_file =
-        fs::metadata(path).map_or_else(|error| is_missing(&error), |found| found.is_file() && is_writable(&found));
-    let new = if is_file && !is_opened { new_text(&located(path), text) } else { Ok(None) };
-    let written = new.and_then(|new| match new.map(|new| new.persist(located(path))) {
+    let is_file = fs::metadata(path)
+        .map_or_else(|error| is_missing(&error), |found| found.is_file() && !found.permissions().readonly());
+    let place = located(path);
+    let new = if is_file && !is_opened { new_text(&place, text) } else { Ok(None) };
+    let written = new.and_then(|new| match new.map(|new| new.persist(&place)) {
         Some(Ok(_)) => Ok(()),
         // Only the file itself may be written, or it is mounted alone.
         Some(Err(_)) | None => fs::write(path, text),
@@ -67,16 +68,12 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
 }
 
-fn is_writable(file: &fs::Metadata) -> bool {
-    !file.permissions().readonly()
-}
-
 /// Writes the text beside a file, which may be missing, with its permissions; `None` if that is not possible there.
 ///
 /// # Errors
 /// If the disk has no room for it.
 fn new_text(path: &Path, text: &str) -> io::Result<Option<tempfile::NamedTempFile>> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let mut new = tempfile::Builder::new();
     new.prefix(".pg-result-");
     #[cfg(unix)]
@@ -92,12 +89,17 @@ fn new_text(path: &Path, text: &str) -> io::Result<Option<tempfile::NamedTempFil
     Ok(Some(new))
 }
 
+/// Returns the folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Returns the path of a file, which may be missing, without links: two names of one file have the same.
 pub(super) fn located(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     path.file_name().map_or_else(|| path.to_owned(), |name| folder.join(name))
 }

@@ -17,7 +17,11 @@ fn places(connections: usize, per_address: usize) -> ConnectionSlots {
 }
 
 fn admitted(places: &ConnectionSlots, from: u8) -> ConnectionSlot {
-    match places.admit(address(from)) {
+    admitted_from(places, address(from))
+}
+
+fn admitted_from(places: &ConnectionSlots, address: IpAddr) -> ConnectionSlot {
+    match places.admit(address) {
         Admission::Admitted(place) => place,
         Admission::Full => panic!("full"),
         Admission::Refused => panic!("refused"),
@@ -223,10 +227,7 @@ fn the_limit_is_the_configured_one_again_after_a_shortage_of_files() {
 #[test]
 fn a_network_counts_as_one_address() {
     let places = places(9, 2);
-    let from = |address: &str| match places.admit(address.parse().unwrap()) {
-        Admission::Admitted(place) => place,
-        _ => panic!("not admitted"),
-    };
+    let from = |address: &str| admitted_from(&places, address.parse().unwrap());
     let [first, _second] = ["2001:db8::1", "2001:db8::2:1"].map(from);
     let _other = from("2001:db8:0:1::1");
     assert!(!is_closed(&first));
@@ -238,10 +239,7 @@ fn a_network_counts_as_one_address() {
 #[test]
 fn a_mapped_address_counts_as_its_own_ipv4_address() {
     let places = places(9, 1);
-    let from = |address: &str| match places.admit(address.parse().unwrap()) {
-        Admission::Admitted(place) => place,
-        _ => panic!("not admitted"),
-    };
+    let from = |address: &str| admitted_from(&places, address.parse().unwrap());
     let [first, second] = ["::ffff:192.0.2.1", "::ffff:192.0.2.2"].map(from);
     let local = ["::ffff:127.0.0.1", "::ffff:127.0.0.1"].map(from);
     assert_eq!([&first, &second, &local[0]].map(is_closed), [false; 3]);

@@ -11,6 +11,7 @@ use pg_model::mask;
 use crate::{
     account::profile::{self, Mistake, Profiles},
     argument,
+    command::result_file::folder_of,
     failure::Failure,
 };
 
@@ -89,10 +90,6 @@ pub(super) fn lock(path: &Path) -> Result<Option<fs::File>, Failure> {
 /// Returns where the file is. A symbolic link is kept, and its target is replaced.
 fn located(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn not_written(path: &Path, error: &std::io::Error) -> Failure {

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::command::result_file::folder_of;
+
 /// Replaces a file's text atomically: after a crash at any moment the file has the old or the new text. Only its owner
 /// can read it.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
@@ -54,7 +56,7 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
 /// Syncs the folder of a file that was created or renamed.
 #[cfg(unix)]
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     File::open(folder)?.sync_all()
 }
 
