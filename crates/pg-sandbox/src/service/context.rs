@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use http::{HeaderValue, uri::Authority};
 use pg_model::Encoding;
 
-use super::throttle::Throttle;
+use super::{page_url::PageUrl, throttle::Throttle};
 use crate::{
     basis::Basis,
     clock::Clock,
@@ -171,6 +171,15 @@ impl<'a> Context<'a> {
     /// parameters and never a value, such as `transactionValue was ignored: the reservation has no part left`.
     pub(crate) fn warn(&mut self, text: &str) {
         self.warnings.add(text);
+    }
+
+    /// Names the assumption that accepts or refuses the address of a merchant's page, and warns of a public page
+    /// without TLS (spec 2 §1.1, A134).
+    pub(crate) fn judge_page(&mut self, name: &str, address: &str) {
+        self.basis.assume_all(PageUrl::assumption(address));
+        if PageUrl::lacks_tls(address) {
+            self.warn(&format!("{name} has no TLS: pages of a merchant must be served over https"));
+        }
     }
 
     /// Returns a trace code (A20).

@@ -41,6 +41,20 @@ impl PageUrl {
         }
     }
 
+    /// Whether a public host has this address without TLS. Merchant pages must be served over TLS (spec 2 §1.1); the
+    /// sandbox accepts others for development (A134), which happens at `localhost` and at loopback addresses.
+    pub(crate) fn lacks_tls(text: &str) -> bool {
+        let Some(Self(address)) = Self::parse(text) else { return false };
+        let host = address[host_range(&address)].trim_end_matches('.').to_ascii_lowercase();
+        let loopback = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+            Some(host) => host.parse::<Ipv6Addr>().is_ok_and(|host| host.to_canonical().is_loopback()),
+            None => host
+                .parse::<Ipv4Addr>()
+                .map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |host| host.is_loopback()),
+        };
+        !address.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://")) && !loopback
+    }
+
     /// Appends these parameters to the address, before its fragment (A83). The result is ASCII, so that it can be a
     /// header.
     pub(crate) fn with(&self, parameters: &[(&str, &str)]) -> Result<HeaderValue, http::Error> {
@@ -143,6 +157,33 @@ mod tests {
         ] {
             let location = PageUrl::parse(address).unwrap().with(&[("a", "1"), ("b", "+ /")]).unwrap();
             assert_eq!(location, wanted);
+        }
+    }
+
+    // spec: 2 §1.1, A134: Pages of the merchant are served over TLS; the sandbox also accepts pages without it.
+    #[test]
+    fn addresses_of_this_machine_need_no_tls() {
+        for address in [
+            "http://shop.example/",
+            "HTTP://10.0.0.1:3000",
+            "http://localhost.shop.example/",
+            "http://localhost@shop.example/",
+            "http://[2001:db8::1]/",
+        ] {
+            assert!(PageUrl::lacks_tls(address), "{address}");
+        }
+        for address in [
+            "https://shop.example/",
+            "HTTPS://shop.example/",
+            "http://LOCALHOST:3000/",
+            "http://shop.localhost./",
+            "http://127.0.0.2?a=b",
+            "http://[::1]:8080#top",
+            "http://[::ffff:127.0.0.1]/",
+            "http://127.1/",
+            "shop.example",
+        ] {
+            assert!(!PageUrl::lacks_tls(address), "{address}");
         }
     }
 

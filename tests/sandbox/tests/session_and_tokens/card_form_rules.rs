@@ -48,7 +48,8 @@ fn expected(name: &str, value: &str) -> Told {
     let refused = |code: &str| Told::Refused(code.to_owned());
     match (name, value.is_empty()) {
         ("sessionKey", _) => Told::NoSession,
-        ("nextPageUrl", _) => refused("134"),
+        ("nextPageUrl", true) => refused("134"),
+        ("nextPageUrl", false) => invalid("nextPageUrl", "134"),
         ("currentPageUrl", _) => refused("135"),
         ("cardNumber", true) => refused("108"),
         ("cardNumber", false) => invalid("cardNumber", "108"),

@@ -126,6 +126,36 @@ fn a_missing_field_leads_to_the_error_page() {
     assert_eq!((nothing.error().as_str(), nothing.form_id), ("134", None));
 }
 
+// spec: 2 §4.2, A80: Validation errors redirect to currentPageUrl, also that of nextPageUrl.
+#[test]
+fn a_malformed_next_page_is_shown_on_the_current_page() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    let landing = shop.post(&session, &with(GOOD, &[("nextPageUrl", "shop.example/next"), ("cardCV2", "12")]));
+    assert_eq!(landing.page(), CURRENT);
+    assert_eq!(landing.faults(), [("nextPageUrl", "134"), ("cardCV2", "110")].map(owned));
+    assert!(landing.basis.contains("A80"), "{}", landing.basis);
+    let nowhere = shop.post(&session, &with(GOOD, &[("nextPageUrl", "x"), ("currentPageUrl", "x")]));
+    assert_eq!((nowhere.page(), nowhere.error().as_str()), (ERROR_PAGE, "135"));
+}
+
+// spec: 2 §1.1, A134: Pages of the merchant must be served over TLS; developers use local pages.
+#[test]
+fn a_public_page_without_tls_gives_a_warning() {
+    let mut shop = Shop::new();
+    let session = shop.initiate();
+    for (address, wanted) in [
+        ("http://shop.example/card", Some("currentPageUrl has no TLS: pages of a merchant must be served over https")),
+        ("http://localhost:3000/card", None),
+        ("https://shop.example/card", None),
+    ] {
+        let body = with(&with(GOOD, &[("currentPageUrl", address)]), &[("sessionKey", &session)]);
+        let response = shop.send("/v3/session/postform/json", serde_urlencoded::to_string(body).unwrap());
+        let warning = response.headers().get("pg-warning").map(|warning| warning.to_str().unwrap());
+        assert_eq!(warning, wanted, "{address}");
+    }
+}
+
 // spec: 2 §4.2, A79: A wrong or missing session key redirects to the page of the service.
 // spec: 2 §3.1, A79; codes ErrorCode 129
 #[test]

@@ -155,7 +155,7 @@ fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusa
 /// Returns an address to which the customer's browser may be sent.
 fn page<T: AsRef<str>>(context: &mut Context<'_>, url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
     let Some(url) = given(url) else { return Ok(None) };
-    context.basis.assume_all(PageUrl::assumption(&url));
+    context.judge_page(name, &url);
     match PageUrl::parse(&url) {
         None => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).because_of(name)),
         Some(_) => Ok(Some(url)),

@@ -13,7 +13,7 @@ use crate::{
 
 impl Serve for Initiate {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
-        context.basis.assume_all(PageUrl::assumption(self.error_page_url.as_str()));
+        context.judge_page("errorPageUrl", self.error_page_url.as_str());
         if PageUrl::parse(self.error_page_url.as_str()).is_none() {
             return Err(Refusal::from(ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED)
                 .assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS));

@@ -115,20 +115,22 @@ fn process(
         context.records.keep()?;
         return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(assumed::EXPIRY_OF_A_SESSION));
     }
-    let pages = ["nextPageUrl", "currentPageUrl"].into_iter().filter_map(|name| form.given(name));
-    context.basis.assume_all(pages.filter_map(PageUrl::assumption));
+    for name in ["nextPageUrl", "currentPageUrl"] {
+        form.given(name).into_iter().for_each(|address| context.judge_page(name, address));
+    }
     let (next_page, current_page) = required::pages(&form)?;
     required::card(&form)?;
     let form = PostForm::from_parameters(&masked(context, &form))
         .map_err(|_| Refusal::from(SandboxErrorCode::INVALID_PARAMETER))?;
 
-    let faults = faults::of(&form, context.now);
+    let mut faults = faults::of(&form, context.now);
+    let next_page = next_page.map_err(|mistake| faults.insert(0, mistake)).ok();
     let collected = stored::collected(session, &form);
     let data = returned::data(context, &form, &collected, &faults);
-    if !faults.is_empty() {
+    let Some(next_page) = next_page.filter(|_| faults.is_empty()) else {
         faults.iter().for_each(|fault| context.basis.join(fault.refusal.basis()));
         return redirect.to(context, &current_page, &data, &collected);
-    }
+    };
     let location = redirect.to(context, &next_page, &data, &collected)?;
     stored::store(context, session, &form, collected)?;
     let cv2 = form.card_cv2.as_ref().filter(|cv2| !cv2.is_empty()).map(|cv2| Secret::new(cv2.expose()));

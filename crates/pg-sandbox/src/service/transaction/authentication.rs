@@ -103,6 +103,7 @@ pub(in crate::service) fn pay(
 
     let check = check_of(context, &authentication)?;
     refuse_other_currency(context, &check)?;
+    refuse_other_customer(&check, &references)?;
     let Some(mut card) = PayingCard::of_payment(context, &check)? else { return Err(unknown()) };
     card.session_key = authentication.session_key.clone();
     let number = card.number.expose();
@@ -123,6 +124,17 @@ pub(in crate::service) fn pay(
     authentication.payment = Some(payment.key.clone());
     context.records.put(&authentication)?;
     Ok(payment)
+}
+
+/// Refuses a customer reference that is not that of the token with which the authentication began (A103): it validates
+/// the card key (spec 2 §4.4), and the check has the token's. The authentication is not used up.
+fn refuse_other_customer(check: &Payment, references: &References) -> Result<(), Refusal> {
+    let differs = references.customer.is_some() && references.customer != check.customer_reference;
+    if check.card_key.is_some() && differs {
+        return Err(Refusal::from(SandboxErrorCode::CUSTOMER_REFERENCE_MISMATCH)
+            .assuming(assumed::CUSTOMER_REFERENCE_OF_A_PAYMENT_BY_CARD_KEY));
+    }
+    Ok(())
 }
 
 /// The unique reference of a check also finds the payment.

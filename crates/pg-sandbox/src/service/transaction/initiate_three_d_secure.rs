@@ -86,7 +86,7 @@ pub(super) fn initiate(
 
 /// Returns the merchant's address as it was sent, with nothing appended (A110).
 fn location(context: &mut Context<'_>, url: &Url) -> Result<String, Refusal> {
-    context.basis.assume_all(PageUrl::assumption(url.as_str()));
+    context.judge_page("returnUrl", url.as_str());
     let malformed = || Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("returnUrl");
     let page = PageUrl::parse(url.as_str()).ok_or_else(malformed)?;
     let location = page.with(&[]).map_err(|_| malformed())?;

@@ -37,8 +37,8 @@ pub(super) fn of(form: &PostForm, now: Timestamp) -> Vec<FieldMistake> {
     }
     for violation in &form.check() {
         match violation.name.as_str() {
-            // Checked above.
-            "cardNumber" | "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" => {}
+            // Checked above, or with the pages.
+            "cardNumber" | "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" | "nextPageUrl" => {}
             "cardCV2" => note("cardCV2", ErrorCode::INVALID_CARD_CV2.into()),
             name => note(name, SandboxErrorCode::INVALID_PARAMETER.into()),
         }

@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 use pg_model::{ApiRequest as _, ErrorCode, PostForm};
 
-use super::{PageUrl, Refusal};
+use super::{PageUrl, Refusal, faults::FieldMistake};
 use crate::{
     assumed,
     card_numbers::{self, Search},
@@ -11,26 +11,26 @@ use crate::{
 };
 
 /// Returns the pages to which the browser may be redirected: `nextPageUrl` and `currentPageUrl`.
-pub(super) fn pages(form: &Form) -> Result<(PageUrl, PageUrl), Refusal> {
-    Ok((
-        page(form, "nextPageUrl", ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED)?,
-        page(form, "currentPageUrl", ErrorCode::CURRENT_PAGE_URL_NOT_SUPPLIED)?,
-    ))
+///
+/// A `nextPageUrl` that is no valid address is a validation error, which `currentPageUrl` shows (spec 2 §4.2). Without
+/// a usable `currentPageUrl`, only the error page is left.
+pub(super) fn pages(form: &Form) -> Result<(Result<PageUrl, FieldMistake>, PageUrl), Refusal> {
+    let next = page(form, "nextPageUrl", &ErrorCode::NEXT_PAGE_URL_NOT_SUPPLIED)?;
+    let current = page(form, "currentPageUrl", &ErrorCode::CURRENT_PAGE_URL_NOT_SUPPLIED)??;
+    Ok((next.map_err(|refusal| FieldMistake { field: "nextPageUrl".to_owned(), refusal }), current))
 }
 
-fn page(form: &Form, name: &str, code: ErrorCode) -> Result<PageUrl, Refusal> {
-    let address = form
-        .given(name)
-        .ok_or_else(|| Refusal::from(code.clone()).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))?;
+/// Returns the page, or the refusal of a malformed address; fails if it is missing or must not be shown.
+fn page(form: &Form, name: &str, code: &ErrorCode) -> Result<Result<PageUrl, Refusal>, Refusal> {
+    let refusal = || Refusal::from(code.clone()).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM);
+    let address = form.given(name).ok_or_else(refusal)?;
     // The redirect would carry the number in its URL.
     let number = form.given("cardNumber").map(card_numbers::digits);
     let contains_it = |text: &str| card_numbers::masked(text, number.as_deref(), Search::Entered) != text;
     if contains_it(address) || contains_it(&percent_decode_str(address).decode_utf8_lossy()) {
-        return Err(Refusal::from(code)
-            .assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM)
-            .assuming(assumed::CONTENT_OF_A_REDIRECT));
+        return Err(refusal().assuming(assumed::CONTENT_OF_A_REDIRECT));
     }
-    PageUrl::parse(address).ok_or_else(|| Refusal::from(code).assuming(assumed::CODE_OF_A_MISSING_FIELD_IN_POSTFORM))
+    Ok(PageUrl::parse(address).ok_or_else(refusal))
 }
 
 /// Requires a card number, and an expiry in one field or in two.

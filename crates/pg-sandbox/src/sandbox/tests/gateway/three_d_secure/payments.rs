@@ -213,6 +213,23 @@ fn a_stored_card_pays_although_its_token_is_gone() {
     assert_eq!(shop.payment(&paid).card_key.as_deref(), Some(token.as_str()));
 }
 
+// spec: 2 §4.4, A103, A109: A customer reference validates the card key, also in the last step.
+#[test]
+fn the_last_step_refuses_a_customer_who_is_not_the_tokens() {
+    let mut shop = Shop::open();
+    let token = shop.token(CHALLENGE, ("01", "2030"));
+    let opened = shop.call("initiate3DSecureCardKey", &order(&[("cardKey", &token), ("returnUrl", RETURN)]));
+    let key = opened.text("authenticationKey");
+    press(&mut shop, key, "authenticate");
+    let mut pay =
+        |customer| shop.call("auth3DSecure", &[("authenticationKey", key), ("merchantCustomerReference", customer)]);
+    let refused = pay("customer-8");
+    assert_eq!((refused.status, refused.code()), (400, "941"));
+    assert!(refused.rests_on("A103"), "{refused:?}");
+    assert_eq!(pay("customer-7").code(), "600", "nothing was used up");
+    assert_eq!(shop.payments().len(), 2);
+}
+
 #[test]
 fn no_response_from_the_bank_uses_nothing_up() {
     let mut shop = Shop::open();
