@@ -253,7 +253,7 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
     };
     let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let mut printed: HashMap<IntentKey, i64> = HashMap::new();
-    let mut told = HashSet::new();
+    let mut stops = stops::Stops::default();
     let mut has_told_of_more = false;
     loop {
         let mut rows = store.list(filter.clone()).await.map_err(failure)?;
@@ -263,7 +263,7 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
         if printed.is_empty() {
             sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
         }
-        stops::tell(store, arguments, &rows, &mut told).await?;
+        stops.tell(store, arguments, &rows).await?;
         if has_more && !std::mem::replace(&mut has_told_of_more, true) {
             output::say(&format!(
                 "there are more payments than these {limit}, which changed last; --limit N shows more"
@@ -344,7 +344,13 @@ async fn direct<S: IntentStore>(
     json: bool,
 ) -> Result<Exit, Failure> {
     let row = find(store, arguments, one).await?;
-    if !store.direct(&row.key, directive).await.map_err(failure)? {
+    let IntentKey { account, reference } = &row.key;
+    // It is read first, so that a failure to read it is not reported as a failure of a directive that was stored.
+    let stop = match directive {
+        Directive::Park => None,
+        Directive::Reconcile => store.stopped(account).await.map_err(failure)?,
+    };
+    if !store.direct(&row.key, directive).await.map_err(|error| not_known(&error))? {
         let outcome = if row.sealed_with().is_some() { None } else { row.outcome.as_deref() };
         let outcome = outcome.unwrap_or("its outcome is sealed");
         return Err(Failure::new(Exit::Refused, format!("{}: it has ended: {outcome}", one.reference)));
@@ -353,9 +359,8 @@ async fn direct<S: IntentStore>(
         Directive::Park => ("park", "parked: no worker touches it until `pg intents reconcile`"),
         Directive::Reconcile => ("reconcile", "a worker takes it as soon as one is free"),
     };
-    let IntentKey { account, reference } = &row.key;
-    if directive == Directive::Reconcile {
-        stops::tell_of(store, account).await?;
+    if let Some(reason) = stop {
+        stops::say(account, &reason);
     }
     told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": name }))
 }
@@ -412,6 +417,11 @@ fn details(row: &Shown<'_>) -> String {
         row.account
     );
     row.history.iter().fold(head, |text, line| format!("{text}\n  {line}"))
+}
+
+/// Returns the failure of a directive, which can be given again.
+fn not_known(error: &StoreError) -> Failure {
+    Failure::new(exit(error), format!("{error}; it may be stored nevertheless: repeat the command"))
 }
 
 fn failure(error: StoreError) -> Failure {
