@@ -1,11 +1,6 @@
 //! `pg intents`: payments in a store that servers share, for operators.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::PathBuf,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use clap::{Subcommand, ValueEnum};
 use pg_intents::{
@@ -22,6 +17,7 @@ use crate::{
 
 mod sealing;
 mod stops;
+mod watch;
 
 /// Shows the payments of a fleet (pg-intents), and tells its workers what to do with them
 ///
@@ -139,9 +135,6 @@ struct Shown<'a> {
     history: Vec<&'a str>,
 }
 
-/// The interval of `--watch`.
-const PAUSE: Duration = Duration::from_secs(2);
-
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     block_on(async {
         if arguments.store.starts_with("postgres://") || arguments.store.starts_with("postgresql://") {
@@ -255,15 +248,18 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
     let mut printed: HashMap<IntentKey, i64> = HashMap::new();
     let mut stops = stops::Stops::default();
     let mut has_told_of_more = false;
+    let mut polls = (0..watch::POLLS).cycle();
     loop {
-        let mut rows = store.list(filter.clone()).await.map_err(failure)?;
+        let is_full = polls.next() == Some(0);
+        let asked = if is_full { filter.clone() } else { watch::few(&filter) };
+        let mut rows = store.list(asked).await.map_err(failure)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
-        let left = left_out(store, &rows, &printed).await?;
+        let left = watch::left_out(store, &rows, &printed).await?;
         if printed.is_empty() {
             sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
         }
-        stops.tell(store, arguments, &rows).await?;
+        stops.tell(store, arguments, &rows, is_full).await?;
         if has_more && !std::mem::replace(&mut has_told_of_more, true) {
             output::say(&format!(
                 "there are more payments than these {limit}, which changed last; --limit N shows more"
@@ -296,26 +292,8 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
             }
             return Ok(Exit::Done);
         }
-        pause().await;
+        watch::pause().await;
     }
-}
-
-/// Returns the payments that were printed and are no longer among these rows: most of them have ended.
-async fn left_out<S: IntentStore>(
-    store: &S,
-    rows: &[IntentRow],
-    printed: &HashMap<IntentKey, i64>,
-) -> Result<Vec<IntentRow>, Failure> {
-    let listed: HashSet<&IntentKey> = rows.iter().map(|row| &row.key).collect();
-    let mut left = Vec::new();
-    for key in printed.keys().filter(|key| !listed.contains(key)) {
-        match store.find(key).await {
-            Ok(row) => left.extend(row),
-            Err(StoreError::Sealed { .. }) => {}
-            Err(error) => return Err(failure(error)),
-        }
-    }
-    Ok(left)
 }
 
 async fn find<S: IntentStore>(store: &S, arguments: &Arguments, one: &One) -> Result<IntentRow, Failure> {
@@ -450,11 +428,6 @@ pub(super) fn explained(error: &StoreError, store: &str) -> String {
     // A URL may have a password.
     let store = if store.contains("://") { "URL".to_owned() } else { shell::word(store) };
     format!("{tables}: run `pg intents --store {store} migrate`")
-}
-
-#[expect(clippy::disallowed_methods, reason = "changes are shown in real time")]
-async fn pause() {
-    tokio::time::sleep(PAUSE).await;
 }
 
 impl From<Status> for IntentStatus {

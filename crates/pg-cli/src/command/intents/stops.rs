@@ -12,13 +12,10 @@ use crate::{
 
 /// The number of payments whose accounts are searched for stops.
 const LATEST: u32 = 1_000;
-/// With `--watch`, these payments are read at every thirtieth poll, once a minute.
-const POLLS: u32 = 30;
 
 /// The stops that were told.
 #[derive(Default)]
 pub(super) struct Stops {
-    polls: u32,
     accounts: BTreeSet<String>,
     /// The reason that was told last, by account.
     told: HashMap<String, String>,
@@ -26,17 +23,18 @@ pub(super) struct Stops {
 
 impl Stops {
     /// Tells each reason why sending is stopped once: of `--account`, or else of every account that has one of these rows, or one of
-    /// the payments that changed last, ended ones included.
+    /// the payments that changed last, ended ones included, if `searches`.
     pub(super) async fn tell<S: IntentStore>(
         &mut self,
         store: &S,
         arguments: &Arguments,
         rows: &[IntentRow],
+        searches: bool,
     ) -> Result<(), Failure> {
         self.see(rows);
         match &arguments.account {
             Some(account) => drop(self.accounts.insert(account.clone())),
-            None if self.searches() => {
+            None if searches => {
                 let latest = IntentFilter { most: LATEST, ..IntentFilter::default() };
                 self.see(&store.list(latest).await.map_err(failure)?);
             }
@@ -55,13 +53,6 @@ impl Stops {
         for row in rows.iter().filter(|row| !self.accounts.contains(&row.key.account)).collect::<Vec<_>>() {
             self.accounts.insert(row.key.account.clone());
         }
-    }
-
-    /// Whether this poll searches the payments that changed last.
-    const fn searches(&mut self) -> bool {
-        let at = self.polls % POLLS;
-        self.polls = self.polls.wrapping_add(1);
-        at == 0
     }
 
     /// Returns the reason if it was not told yet, or another one since.
@@ -108,14 +99,5 @@ mod tests {
         let mut news = |reason: Option<&str>| stops.news("shop", reason.map(str::to_owned)).map(str::to_owned);
         let told = [None, Some("one"), Some("one"), Some("other"), None, Some("other")].map(|reason| news(reason));
         assert_eq!(told.map(|reason| reason.is_some()), [false, true, false, true, false, true]);
-    }
-
-    /// At other polls a watcher reads no more payments than it shows.
-    #[test]
-    fn the_payments_that_changed_last_are_searched_once_a_minute() {
-        let mut stops = Stops::default();
-        let searched: Vec<usize> = (0..100).filter(|_| stops.searches()).collect();
-        assert_eq!(searched, [0, 30, 60, 90]);
-        assert_eq!(super::super::PAUSE * POLLS, std::time::Duration::from_secs(60));
     }
 }
