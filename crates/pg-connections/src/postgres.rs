@@ -2,27 +2,31 @@
 
 #[cfg(test)]
 mod hostile;
+mod this_machine;
 mod tls;
 
-use std::{error::Error as _, fmt, net::IpAddr};
+use std::{error::Error as _, fmt, io, net::IpAddr};
 
-use tokio_postgres::{
-    Client, Config, Connection, Error, Socket,
-    config::{Host, SslMode},
+use tokio_postgres::{Client, Config, Connection, Error, Socket, config::SslMode};
+
+use self::{
+    this_machine::{is_combined, is_on_this_machine, kept_here},
+    tls::Tls,
 };
-
-use self::tls::Tls;
 
 pub use self::tls::PostgresStream;
 
 const ADVICE: &str = "; beyond this machine TLS is required: enable it on the server, or add sslmode=disable to the URL to \
      send records unencrypted";
+const LOCALHOST_ADVICE: &str = "; the name localhost has an address of another machine here, and beyond this machine TLS is required: \
+     give 127.0.0.1 or ::1 instead of localhost, or add sslmode=disable to the URL to send records unencrypted";
 
 /// The URL of a database, and whether the connection is encrypted.
 ///
 /// `sslmode=require` and `sslmode=verify-full` both check the certificate and the host name in it, against the
 /// authorities in the file `sslrootcert`, or without it those that Mozilla trusts. Without `sslmode`, and with
-/// `sslmode=prefer`, only a connection to a database on this machine is unencrypted.
+/// `sslmode=prefer`, only a connection to a database on this machine is unencrypted: to a Unix socket or a loopback
+/// address. The name `localhost` is looked up for each connection, and TLS is required if it has no loopback address.
 ///
 /// ```
 /// use pg_connections::PostgresUrl;
@@ -43,6 +47,8 @@ pub struct PostgresUrl {
     tls: Tls,
     /// The advice if the server has no TLS and the URL does not require TLS.
     advice: &'static str,
+    /// Whether connections are unencrypted only because the database is on this machine.
+    clear_here: bool,
 }
 
 /// Shows no part of the URL: it may contain a password.
@@ -76,7 +82,7 @@ impl PostgresUrl {
         let (mode, advice) = match given.mode.as_deref() {
             Some("require" | "verify-full") => (SslMode::Require, ""),
             Some("disable") => (SslMode::Disable, ""),
-            None | Some("prefer") if is_on_this_machine(&config) => (SslMode::Disable, ""),
+            None | Some("prefer") if is_on_this_machine(&config) => (SslMode::Disable, LOCALHOST_ADVICE),
             None | Some("prefer") => (SslMode::Require, ADVICE),
             Some(other) => {
                 let why = format!("sslmode={other} is not supported; give disable, require or verify-full");
@@ -87,9 +93,14 @@ impl PostgresUrl {
             let why = "sslrootcert has no effect without TLS; add sslmode=verify-full".to_owned();
             return Err(InvalidPostgresUrl(why));
         }
+        let clear_here = mode == SslMode::Disable && !advice.is_empty();
+        if clear_here && is_combined(&config) {
+            let why = "beside a Unix socket, give 127.0.0.1 or ::1 instead of localhost";
+            return Err(InvalidPostgresUrl(why.to_owned()));
+        }
         config.ssl_mode(mode);
         let tls = Tls::trusting(given.authorities.as_deref()).map_err(|error| InvalidPostgresUrl(error.to_string()))?;
-        Ok(Self { config, tls, advice })
+        Ok(Self { config, tls, advice, clear_here })
     }
 
     /// Connects to the database. The client works only while the connection is polled.
@@ -97,7 +108,16 @@ impl PostgresUrl {
     /// # Errors
     /// If the database cannot be reached, or has no valid TLS and must have it. Neither user nor password is sent to it then.
     pub async fn connect(&self) -> Result<(Client, Connection<Socket, PostgresStream>), Error> {
-        self.config.connect(self.tls.clone()).await
+        self.connect_by(addresses).await
+    }
+
+    async fn connect_by<F: Future<Output = io::Result<Vec<IpAddr>>>>(
+        &self,
+        lookup: impl Fn(String) -> F,
+    ) -> Result<(Client, Connection<Socket, PostgresStream>), Error> {
+        let config = if self.clear_here { kept_here(&self.config, lookup).await } else { self.config.clone() };
+        // The driver's future is large, and would be part of every future that may connect.
+        Box::pin(config.connect(self.tls.clone())).await
     }
 
     /// Returns what to do about an [explained](explain) error of [`connect`](Self::connect). Empty, unless the server
@@ -161,18 +181,9 @@ impl Given {
     }
 }
 
-/// Whether the connection does not leave this machine. A name other than `localhost` may resolve to any address.
-fn is_on_this_machine(config: &Config) -> bool {
-    let hosts = config.get_hosts().iter().all(|host| match host {
-        Host::Tcp(name) => {
-            let name = name.trim_start_matches('[').trim_end_matches(']');
-            name.eq_ignore_ascii_case("localhost")
-                || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
-        }
-        #[cfg(unix)]
-        Host::Unix(_) => true,
-    });
-    hosts && config.get_hostaddrs().iter().all(|address| address.to_canonical().is_loopback())
+/// Returns the addresses of a host.
+async fn addresses(name: String) -> io::Result<Vec<IpAddr>> {
+    Ok(tokio::net::lookup_host((name, 0)).await?.map(|address| address.ip()).collect())
 }
 
 #[cfg(test)]

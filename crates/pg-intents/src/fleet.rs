@@ -25,8 +25,8 @@ use pg_hyper::{
 use tokio::sync::Notify;
 
 use crate::{
-    FleetError, FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStore, NewIntent, Payment,
-    PaymentOperation, PaymentOutcome, StoreError,
+    FleetError, FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent,
+    Payment, PaymentOperation, PaymentOutcome, StoreError,
     machines::{self, Operation, Secured, StoredMachine},
     terms::Terms,
 };
@@ -211,18 +211,21 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Returns the outcome of a payment that any server has begun; `None` if none was begun under this reference.
+    /// Returns the outcome of a payment that any server has begun; `None` if none was begun under this reference. It neither waits nor
+    /// looks an unknown payment up.
     ///
     /// # Errors
-    /// As [`charge`](Self::charge).
+    /// [`FleetError::Pending`] for a payment that has not ended, also while it waits for its customer, [`FleetError::Parked`] if an
+    /// operator has parked it before it had an outcome, and [`FleetError::Store`].
     pub async fn outcome(&self, reference: &str) -> Result<Option<PaymentOutcome>, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
-        let found = self.0.store.find(&key).await?;
-        found.as_ref().map_or(Ok(()), IntentRow::is_readable)?;
-        match found {
-            Some(IntentRow { outcome: Some(outcome), kind, .. }) => Ok(Some(self.read(&outcome, &kind, reference)?)),
-            Some(_) => Err(FleetError::Pending { reference: reference.to_owned() }),
-            None => Ok(None),
+        let Some(found) = self.0.store.find(&key).await? else { return Ok(None) };
+        found.is_readable()?;
+        match (found.status, &found.outcome) {
+            // A payment that was parked and asks again keeps its earlier outcome for the outbox.
+            (IntentStatus::Open, _) => Err(FleetError::Pending { reference: reference.to_owned() }),
+            (_, Some(outcome)) => Ok(Some(self.read(outcome, &found.kind, reference)?)),
+            (_, None) => Err(FleetError::Parked { reference: reference.to_owned() }),
         }
     }
 

@@ -16,7 +16,9 @@ pub const EVENTS: i32 = 64;
 ///
 /// Each method is one atomic change, which is durable when its future returns `Ok`. Time is the **store's**: leases end by the
 /// clock of the database, and the clocks of workers do not matter. A call that returns [`StoreError::Unavailable`] may or may not
-/// have changed something; every method may be called again.
+/// have changed something; every method may be called again. If the first call has changed something, another
+/// [`begin`](Self::begin) returns [`Begun::Existing`], and another [`release`](Self::release), [`rest`](Self::rest) or
+/// [`end`](Self::end) returns [`StoreError::Lost`].
 ///
 /// Fencing numbers keep workers apart. A claim raises the number; [`save`](Self::save), [`renew`](Self::renew),
 /// [`release`](Self::release) and [`end`](Self::end) change a row only if it still has the number and the owner of their
@@ -71,6 +73,9 @@ pub trait IntentStore: Send + Sync + 'static {
 
     /// Returns the same to the owner of a lease. Events that it does not return were processed, so they must be at least as new as the lease:
     /// if the call may reach a server that does not have the lease's claim yet, it returns [`StoreError::Unavailable`] instead.
+    ///
+    /// The default is right only if every read sees every acknowledged change, as in a database on one server. Otherwise implement it, for
+    /// example by reading the row's fencing number in the same statement. A store that wraps another one passes the call on.
     fn events_of(
         &self,
         hold: &IntentLease,

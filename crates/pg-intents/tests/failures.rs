@@ -220,6 +220,8 @@ async fn no_worker_touches_a_parked_intent_until_it_is_reconciled() {
     assert_eq!(fleet.work_once().await.unwrap(), 0);
     let error = fleet.charge(by_key(&key, "order-1")).await.unwrap_err();
     assert!(matches!(error, FleetError::Parked { .. }), "{error}");
+    let error = fleet.outcome("order-1").await.unwrap_err();
+    assert!(matches!(error, FleetError::Parked { .. }), "{error}");
     assert_eq!(wire.paid.load(Ordering::SeqCst), 0);
     assert!(world.store.direct(&intent, Directive::Reconcile).await.unwrap());
     assert_eq!(fleet.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");

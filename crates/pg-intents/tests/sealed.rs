@@ -191,6 +191,37 @@ async fn passes_over_altered_outcomes_and_events<S: RewritableStore>(store: &Arc
     assert_eq!(fleet.step("cart-1").await.unwrap(), asked, "it waits on");
 }
 
+/// It is repeated until it seals none.
+async fn reseals_beside_events_that_cannot_be_opened<S: RewritableStore>(store: &Arc<S>) {
+    let world = World::new();
+    let wire = world.wire(None);
+    let old = world.worker_over("old", &sealed(store, Sealing::new(key(1))).await, &wire).await;
+    let mut carts = Vec::new();
+    for name in ["cart-2", "cart-3"] {
+        let asked = old.checkout(name, token()).await.unwrap();
+        let cart = IntentKey::new(old.account(), name);
+        let genuine = FleetEvent::Reported { trans_key: "feedfeedfeedfeedfeedfeedfeedfeed".to_owned() };
+        old.event(name, &genuine).await.unwrap();
+        carts.push((asked, cart));
+    }
+    let [(_, altered_one), (asked, clear_one)] = &carts[..] else { panic!("two") };
+    let event = store.events(altered_one, 0).await.unwrap().remove(0).1;
+    assert!(store.deliver(altered_one, &flipped(&event)).await.unwrap());
+    assert!(store.deliver(clear_one, "{\"event\":\"cancelled\"}").await.unwrap());
+    let both = sealed(store, Sealing::new(key(2)).older(key(1))).await;
+    assert_eq!(both.reseal().await.unwrap(), Resealed { sealed: 2, ..Resealed::default() });
+    assert_eq!(both.reseal().await.unwrap(), Resealed { current: 2, ..Resealed::default() });
+    // The older key is not needed any more.
+    let new = sealed(store, Sealing::new(key(2))).await;
+    for (_, cart) in &carts {
+        let events = new.events(cart, 0).await.unwrap();
+        assert!(events[0].1.contains("feedfeed") && events[1].1.is_empty(), "{events:?}");
+    }
+    let worker = world.worker_over("new", &new, &wire).await;
+    assert_eq!(worker.work_once().await.unwrap(), 2);
+    assert_eq!(&worker.step("cart-3").await.unwrap(), asked, "it waits on");
+}
+
 async fn changes_its_key<S: RewritableStore>(store: &Arc<S>) {
     let (world, wire, card_key) = World::with_card().await;
     let old = world.worker_over("old", &sealed(store, Sealing::new(key(1))).await, &wire).await;
@@ -335,6 +366,14 @@ async fn an_intent_that_was_altered_or_moved_is_parked_unsent_and_the_others_go_
 #[tokio::test]
 async fn an_altered_outcome_is_withheld_and_an_altered_event_is_skipped() {
     passes_over_altered_outcomes_and_events(&World::new().store).await;
+}
+
+#[tokio::test]
+async fn a_reseal_is_complete_although_events_cannot_be_opened() {
+    reseals_beside_events_that_cannot_be_opened(&World::new().store).await;
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    reseals_beside_events_that_cannot_be_opened(&store).await;
 }
 
 #[tokio::test]

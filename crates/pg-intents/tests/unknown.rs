@@ -10,8 +10,8 @@ use pg_hyper::proto::{
     model::InitiateThreeDSecureCardKey,
 };
 use pg_intents::{
-    Directive, Fleet, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentKind, IntentStatus, IntentStore,
-    PaymentOutcome, PostgresStore,
+    Directive, Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentKind, IntentStatus,
+    IntentStore, PaymentOutcome, PostgresStore,
 };
 use pg_stores::Postgres;
 
@@ -184,6 +184,27 @@ async fn an_unknown_intent_that_kills_its_workers_is_parked_and_a_genuine_event_
     fleet.event("poison-1", &reported(&trans_key)).await.unwrap();
     assert_eq!(fleet.work_once().await.unwrap(), 1);
     assert_eq!(fleet.outcome("poison-1").await.unwrap(), Some(PaymentOutcome::PaidOnPage { trans_key }));
+}
+
+/// The reason why it was parked is no outcome of a payment that goes on.
+#[tokio::test]
+async fn a_payment_that_was_parked_and_asks_again_has_no_outcome_yet() {
+    let (world, _, fleet) = World::of_one().await;
+    let asked = fleet.checkout("again-1", token()).await.unwrap();
+    let kinds = [IntentKind { name: "checkout".to_owned(), version: 1 }];
+    for number in 0..20 {
+        fleet.event("again-1", &forged(number)).await.unwrap();
+        let claimed = world.store.claim(fleet.account(), "dies#1", 1, Duration::ZERO, &kinds).await;
+        assert_eq!(claimed.unwrap().len(), 1);
+    }
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.outcome("again-1").await.unwrap().unwrap().name(), "unknown", "it is parked");
+    world.sandbox.advance(Duration::from_secs(MINUTE));
+    fleet.event("again-1", &forged(20)).await.unwrap();
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.step("again-1").await.unwrap(), asked);
+    let error = fleet.outcome("again-1").await.unwrap_err();
+    assert!(matches!(error, FleetError::Pending { .. }), "{error}");
 }
 
 #[tokio::test]

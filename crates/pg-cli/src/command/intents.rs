@@ -1,11 +1,6 @@
 //! `pg intents`: payments in a store that servers share, for operators.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::PathBuf,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
 use clap::{Subcommand, ValueEnum};
 use pg_intents::{
@@ -22,6 +17,7 @@ use crate::{
 
 mod sealing;
 mod stops;
+mod watch;
 
 /// Shows the payments of a fleet (pg-intents), and tells its workers what to do with them
 ///
@@ -139,9 +135,6 @@ struct Shown<'a> {
     history: Vec<&'a str>,
 }
 
-/// The interval of `--watch`.
-const PAUSE: Duration = Duration::from_secs(2);
-
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     block_on(async {
         if arguments.store.starts_with("postgres://") || arguments.store.starts_with("postgresql://") {
@@ -253,17 +246,20 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
     };
     let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let mut printed: HashMap<IntentKey, i64> = HashMap::new();
-    let mut told = HashSet::new();
+    let mut stops = stops::Stops::default();
     let mut has_told_of_more = false;
+    let mut polls = (0..watch::POLLS).cycle();
     loop {
-        let mut rows = store.list(filter.clone()).await.map_err(failure)?;
+        let is_full = polls.next() == Some(0);
+        let asked = if is_full { filter.clone() } else { watch::few(&filter) };
+        let mut rows = store.list(asked).await.map_err(failure)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
-        let left = left_out(store, &rows, &printed).await?;
+        let left = watch::left_out(store, &rows, &printed).await?;
         if printed.is_empty() {
             sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
         }
-        stops::tell(store, arguments, &rows, &mut told).await?;
+        stops.tell(store, arguments, &rows, is_full).await?;
         if has_more && !std::mem::replace(&mut has_told_of_more, true) {
             output::say(&format!(
                 "there are more payments than these {limit}, which changed last; --limit N shows more"
@@ -296,26 +292,8 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
             }
             return Ok(Exit::Done);
         }
-        pause().await;
+        watch::pause().await;
     }
-}
-
-/// Returns the payments that were printed and are no longer among these rows: most of them have ended.
-async fn left_out<S: IntentStore>(
-    store: &S,
-    rows: &[IntentRow],
-    printed: &HashMap<IntentKey, i64>,
-) -> Result<Vec<IntentRow>, Failure> {
-    let listed: HashSet<&IntentKey> = rows.iter().map(|row| &row.key).collect();
-    let mut left = Vec::new();
-    for key in printed.keys().filter(|key| !listed.contains(key)) {
-        match store.find(key).await {
-            Ok(row) => left.extend(row),
-            Err(StoreError::Sealed { .. }) => {}
-            Err(error) => return Err(failure(error)),
-        }
-    }
-    Ok(left)
 }
 
 async fn find<S: IntentStore>(store: &S, arguments: &Arguments, one: &One) -> Result<IntentRow, Failure> {
@@ -344,7 +322,13 @@ async fn direct<S: IntentStore>(
     json: bool,
 ) -> Result<Exit, Failure> {
     let row = find(store, arguments, one).await?;
-    if !store.direct(&row.key, directive).await.map_err(failure)? {
+    let IntentKey { account, reference } = &row.key;
+    // It is read first, so that a failure to read it is not reported as a failure of a directive that was stored.
+    let stop = match directive {
+        Directive::Park => None,
+        Directive::Reconcile => store.stopped(account).await.map_err(failure)?,
+    };
+    if !store.direct(&row.key, directive).await.map_err(|error| not_known(&error))? {
         let outcome = if row.sealed_with().is_some() { None } else { row.outcome.as_deref() };
         let outcome = outcome.unwrap_or("its outcome is sealed");
         return Err(Failure::new(Exit::Refused, format!("{}: it has ended: {outcome}", one.reference)));
@@ -353,9 +337,8 @@ async fn direct<S: IntentStore>(
         Directive::Park => ("park", "parked: no worker touches it until `pg intents reconcile`"),
         Directive::Reconcile => ("reconcile", "a worker takes it as soon as one is free"),
     };
-    let IntentKey { account, reference } = &row.key;
-    if directive == Directive::Reconcile {
-        stops::tell_of(store, account).await?;
+    if let Some(reason) = stop {
+        stops::say(account, &reason);
     }
     told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": name }))
 }
@@ -414,6 +397,11 @@ fn details(row: &Shown<'_>) -> String {
     row.history.iter().fold(head, |text, line| format!("{text}\n  {line}"))
 }
 
+/// Returns the failure of a directive, which can be given again.
+fn not_known(error: &StoreError) -> Failure {
+    Failure::new(exit(error), format!("{error}; it may be stored nevertheless: repeat the command"))
+}
+
 fn failure(error: StoreError) -> Failure {
     Failure::new(exit(&error), error.to_string())
 }
@@ -440,11 +428,6 @@ pub(super) fn explained(error: &StoreError, store: &str) -> String {
     // A URL may have a password.
     let store = if store.contains("://") { "URL".to_owned() } else { shell::word(store) };
     format!("{tables}: run `pg intents --store {store} migrate`")
-}
-
-#[expect(clippy::disallowed_methods, reason = "changes are shown in real time")]
-async fn pause() {
-    tokio::time::sleep(PAUSE).await;
 }
 
 impl From<Status> for IntentStatus {

@@ -202,6 +202,17 @@ async fn an_operator_sees_what_kills_its_workers_and_that_nothing_is_sent() {
 }
 
 #[tokio::test]
+async fn a_reconciliation_that_is_reported_as_failed_was_not_made() {
+    let (_folder, path, store) = migrated();
+    begun(&store, "shop", "order-1").await;
+    let broken = rusqlite::Connection::open(&path).unwrap();
+    broken.execute_batch("ALTER TABLE payment_stops RENAME TO elsewhere").unwrap();
+    pg(["intents", "--store", &path, "reconcile", "order-1"]).run().ends(3).says("no such table");
+    let left = row(&store, "order-1").await;
+    assert_eq!((left.fence, left.owner.as_deref()), (1, Some("shop-1#1")));
+}
+
+#[tokio::test]
 async fn who_watches_sees_the_end_of_a_payment() {
     let (_folder, path, store) = migrated();
     let held = begun(&store, "shop", "order-1").await;

@@ -46,10 +46,8 @@ impl<S: RewritableStore> SealedStore<S> {
                 IntentStatus::Ended => Vec::new(),
                 _ => self.inner().events(&row.key, 0).await?,
             };
-            let is_current =
-                self.sealing.is_current(&row) && events.iter().all(|(_, text)| self.sealing.is_current_event(text));
             let (new, events) = match self.sealed_anew(&row, events) {
-                Ok(_) if is_current => {
+                Ok((_, events)) if events.is_empty() && self.sealing.is_current(&row) => {
                     resealed.current += 1;
                     return Ok(());
                 }
@@ -74,6 +72,7 @@ impl<S: RewritableStore> SealedStore<S> {
         }
     }
 
+    /// Returns the row, and the events that change.
     fn sealed_anew(
         &self,
         row: &IntentRow,
@@ -83,11 +82,16 @@ impl<S: RewritableStore> SealedStore<S> {
         let new = sealer.row(&self.sealing.opened(row)?);
         let mut sealed = Vec::with_capacity(events.len());
         for (number, event) in events {
+            if self.sealing.is_current_event(&event) {
+                continue;
+            }
             match self.sealing.opened_event(&row.key, &event) {
                 Ok(event) => sealed.push((number, sealer.event(&event))),
                 Err(unopened @ Unopened::MissingKey(_)) => return Err(unopened),
+                // It is read as an empty event, also without the key that it names.
+                Err(Unopened::Altered(_)) => sealed.push((number, sealer.event(""))),
                 // The event is unchanged, and is skipped when events are read.
-                Err(Unopened::Altered(_) | Unopened::Clear) => {}
+                Err(Unopened::Clear) => {}
             }
         }
         Ok((new, sealed))

@@ -5,7 +5,7 @@ use std::{sync::Barrier, thread, time::Duration};
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Executor, Migrations, SqliteStore, Unready, operations, ready};
-use crate::{Begun, IntentKey, IntentLease, IntentStore as _, NewIntent, StoreError};
+use crate::{Begun, IntentFilter, IntentKey, IntentLease, IntentStatus, IntentStore as _, NewIntent, StoreError};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -91,4 +91,29 @@ fn a_new_file_can_be_opened_by_many_at_once() {
         });
         assert_eq!(opened, vec![Ok(()); 8], "round {round}");
     }
+}
+
+/// Ended payments stay in the table for ever.
+#[tokio::test]
+async fn a_list_of_open_and_unknown_intents_reads_no_ended_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path().join("intents.sqlite")).unwrap();
+    let plan = async |filter: IntentFilter| {
+        let explained = move |connection: &Connection, _| {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", operations::listing(&filter)))?;
+            let values = rusqlite::params![filter.claims, filter.account, filter.most, filter.reference];
+            statement.query_row(values, |row| row.get::<_, String>(3))
+        };
+        store.executor.run(explained).await.unwrap()
+    };
+    let shop = || Some("shop".to_owned());
+    let statuses = vec![IntentStatus::Open, IntentStatus::Unknown];
+    let open = IntentFilter { statuses, ..IntentFilter::default() };
+    assert_eq!(plan(open.clone()).await, "SCAN payment_intents USING INDEX payment_intents_due");
+    let of_shop = plan(IntentFilter { account: shop(), ..open }).await;
+    assert_eq!(of_shop, "SEARCH payment_intents USING INDEX payment_intents_due (account=?)");
+    let one = IntentFilter { account: shop(), reference: Some("order-1".to_owned()), ..IntentFilter::default() };
+    assert_eq!(plan(one).await, "SEARCH payment_intents USING PRIMARY KEY (account=? AND reference=?)");
+    let all = plan(IntentFilter::default()).await;
+    assert_eq!(all, "SCAN payment_intents USING INDEX payment_intents_changed", "the newest first");
 }

@@ -1,6 +1,6 @@
 //! Accounts for which no process sends, after the service has refused their credentials.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use pg_intents::{IntentFilter, IntentRow, IntentStore};
 
@@ -13,38 +13,66 @@ use crate::{
 /// The number of payments whose accounts are searched for stops.
 const LATEST: u32 = 1_000;
 
-/// Tells each reason why sending is stopped once: of `--account`, or else of every account that has one of these rows, or one of the
-/// payments that changed last, ended ones included.
-pub(super) async fn tell<S: IntentStore>(
-    store: &S,
-    arguments: &Arguments,
-    rows: &[IntentRow],
-    told: &mut HashSet<String>,
-) -> Result<(), Failure> {
-    let mut accounts: BTreeSet<String> = rows.iter().map(|row| row.key.account.to_string()).collect();
-    match &arguments.account {
-        Some(account) => drop(accounts.insert(account.clone())),
-        None => {
-            let latest = IntentFilter { most: LATEST, ..IntentFilter::default() };
-            let latest = store.list(latest).await.map_err(failure)?;
-            accounts.extend(latest.iter().map(|row| row.key.account.to_string()));
-        }
-    }
-    for account in accounts {
-        if !told.contains(&account) && tell_of(store, &account).await? {
-            told.insert(account);
-        }
-    }
-    Ok(())
+/// The stops that were told.
+#[derive(Default)]
+pub(super) struct Stops {
+    accounts: BTreeSet<String>,
+    /// The reason that was told last, by account.
+    told: HashMap<String, String>,
 }
 
-/// Tells why sending is stopped for an account. Returns whether it is.
-pub(super) async fn tell_of<S: IntentStore>(store: &S, account: &str) -> Result<bool, Failure> {
-    let reason = store.stopped(account).await.map_err(failure)?;
-    if let Some(reason) = &reason {
-        output::say(&format!("nothing is sent for the account {account}: {reason}"));
+impl Stops {
+    /// Tells each reason why sending is stopped once: of `--account`, or else of every account that has one of these rows, or one of
+    /// the payments that changed last, ended ones included, if `searches`.
+    pub(super) async fn tell<S: IntentStore>(
+        &mut self,
+        store: &S,
+        arguments: &Arguments,
+        rows: &[IntentRow],
+        searches: bool,
+    ) -> Result<(), Failure> {
+        self.see(rows);
+        match &arguments.account {
+            Some(account) => drop(self.accounts.insert(account.clone())),
+            None if searches => {
+                let latest = IntentFilter { most: LATEST, ..IntentFilter::default() };
+                self.see(&store.list(latest).await.map_err(failure)?);
+            }
+            None => {}
+        }
+        for account in self.accounts.clone() {
+            let reason = store.stopped(&account).await.map_err(failure)?;
+            if let Some(reason) = self.news(&account, reason) {
+                say(&account, reason);
+            }
+        }
+        Ok(())
     }
-    Ok(reason.is_some())
+
+    fn see(&mut self, rows: &[IntentRow]) {
+        for row in rows.iter().filter(|row| !self.accounts.contains(&row.key.account)).collect::<Vec<_>>() {
+            self.accounts.insert(row.key.account.clone());
+        }
+    }
+
+    /// Returns the reason if it was not told yet, or another one since.
+    fn news(&mut self, account: &str, reason: Option<String>) -> Option<&str> {
+        let Some(reason) = reason else {
+            self.told.remove(account);
+            return None;
+        };
+        if self.told.get(account) == Some(&reason) {
+            return None;
+        }
+        let told = self.told.entry(account.to_owned()).or_default();
+        *told = reason;
+        Some(told)
+    }
+}
+
+/// Tells why sending is stopped for an account.
+pub(super) fn say(account: &str, reason: &str) {
+    output::say(&format!("nothing is sent for the account {account}: {reason}"));
 }
 
 pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
@@ -59,4 +87,17 @@ pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, jso
         "all processes of {account} may send again (it was stopped: {reason}); processes with the wrong credentials need a restart"
     );
     told(&text, json, &serde_json::json!({ "account": account, "resumed": true, "reason": reason }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_is_told_once_and_again_after_a_resumption() {
+        let mut stops = Stops::default();
+        let mut news = |reason: Option<&str>| stops.news("shop", reason.map(str::to_owned)).map(str::to_owned);
+        let told = [None, Some("one"), Some("one"), Some("other"), None, Some("other")].map(|reason| news(reason));
+        assert_eq!(told.map(|reason| reason.is_some()), [false, true, false, true, false, true]);
+    }
 }
