@@ -14,7 +14,9 @@ use crate::failure::{Exit, Failure};
 /// Names the file and the reason.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
     let folder = folder_of(path);
-    let why = if !folder.is_dir() {
+    let why = if path.as_os_str() == "-" {
+        "it is no name of a file; ./- names a file of that name".to_owned()
+    } else if !folder.is_dir() {
         format!("{} is not a folder", folder.display())
     } else if path.is_dir() {
         "it is a folder".to_owned()

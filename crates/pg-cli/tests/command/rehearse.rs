@@ -89,11 +89,37 @@ fn a_report_that_cannot_be_written_hides_no_result() {
         ended.prints("seed 1");
         fs::remove_file(other).unwrap();
     }
+    let ended = rehearse(&plan, &["--only", "M01", "--html", "/dev/full", "--json"]).run().ends(4);
+    let document = json(&ended);
+    assert_eq!((&document["exit"], &document["exitCode"], &document["seed"]), (&4.into(), &4.into(), &1.into()));
+    assert_eq!(document["drills"].as_array().unwrap().len(), 1);
+    assert!(document["error"]["message"].as_str().unwrap().starts_with("/dev/full cannot be written: "));
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let report = folder.path().join("report.html");
     let ended = rehearse(&plan, &["--only", "M01", "--html", &report.display().to_string()]).run_into(full);
     ended.ends(4).says("cannot write the result to standard output");
     assert!(report.is_file());
+}
+
+fn json(ended: &Ended) -> serde_json::Value {
+    serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out))
+}
+
+/// A shell's habit: no file has the name `-`.
+#[test]
+fn a_single_dash_is_standard_output_or_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), CLAIM);
+    for json_to in [&["--json", "-"][..], &["--json=-"]] {
+        let ended = rehearse(&plan, &[&["--only", "M01"], json_to].concat()).within(folder.path()).run();
+        assert_eq!(json(&ended)["drills"].as_array().unwrap().len(), 1, "{}", ended.err);
+    }
+    for option in ["--json-file", "--html", "--junit", "--write-baseline"] {
+        let ended = rehearse(&plan, &["--only", "M01", option, "-"]).within(folder.path()).run().ends(2);
+        let ended = ended.says("- cannot be written: it is no name of a file");
+        assert!(!ended.err.contains("M01"), "nothing ran");
+    }
+    assert_eq!(all_files(folder.path()), ["rehearse.toml"]);
 }
 
 #[test]
