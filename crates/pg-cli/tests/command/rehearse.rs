@@ -404,7 +404,7 @@ fn the_files_for_continuous_integration_run_and_leave_their_reports() {
         let made = pg(["rehearse", "init", "--language", "python", &folder.path().display().to_string()]).run();
         assert_eq!(made.code, 0, "{}", made.err);
         fs::write(folder.path().join("known-failures.txt"), "M04 # known\n").unwrap();
-        // All drills take half a minute, and are run elsewhere.
+        // All drills take a quarter of a minute, and are run elsewhere.
         let few = |line: String| if line.contains("pg rehearse") { line + " --only M01,M04,M08" } else { line };
         let ended = shell(folder.path(), &scripts(file).into_iter().map(few).collect::<Vec<_>>());
         assert_eq!(ended.code, 0, "{file}: {}{}", ended.out, ended.err);
