@@ -133,6 +133,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
 }
 
 fn init(folder: &Path, language: Language, json: bool) -> Result<Exit, Failure> {
+    result_file::check_dash(folder).map_err(|error| Failure::misuse(format!("{}: {error}", folder.display())))?;
     let written = pg_rehearse::init(folder, language).map_err(|error| Failure::misuse(error.to_string()))?;
     if json {
         output::json(&written.files)?;

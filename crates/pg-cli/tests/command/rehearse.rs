@@ -119,6 +119,10 @@ fn a_single_dash_is_standard_output_or_is_refused() {
         let ended = ended.says("- cannot be written: it is no name of a file");
         assert!(!ended.err.contains("M01"), "nothing ran");
     }
+    for command in ["rehearse init -", "man -", "config new shop --profile-file -"] {
+        let ended = crate::command::pg::words(command).within(folder.path()).run().ends(2);
+        ended.says("-: ").says("it is no name of a file or a folder; ./- is one");
+    }
     assert_eq!(all_files(folder.path()), ["rehearse.toml"]);
 }
 
