@@ -51,6 +51,9 @@ struct Report {
     /// Whether a log on standard error already contains the failure.
     #[serde(skip)]
     is_logged: bool,
+    /// Whether standard output already has the one JSON document of the command.
+    #[serde(skip)]
+    has_document: bool,
     /// Whether `--json` was given where flags are not read: after a subcommand that does not exist.
     #[serde(skip)]
     is_for_programs: bool,
@@ -122,6 +125,17 @@ impl Failure {
     pub(crate) fn logged(mut self) -> Self {
         self.report.is_logged = true;
         self
+    }
+
+    /// Marks that standard output already has the one JSON document of the command.
+    pub(crate) fn after_document(mut self) -> Self {
+        self.report.has_document = true;
+        self
+    }
+
+    /// Whether standard output already has the one JSON document of the command.
+    pub(crate) fn has_document(&self) -> bool {
+        self.report.has_document
     }
 
     /// Sets whether the failure is also written as JSON although no `--json` was read.

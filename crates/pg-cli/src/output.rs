@@ -64,6 +64,23 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     data(&to_json(value)?)
 }
 
+/// Prints the result of a command that may have failed as one JSON document: with a failure, it has the failure's members
+/// too. Returns how the command ended.
+///
+/// # Errors
+/// That of the command, or as [`data`].
+pub(crate) fn result(value: &impl Serialize, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
+    #[derive(Serialize)]
+    struct Whole<'a, T> {
+        #[serde(flatten)]
+        value: &'a T,
+        #[serde(flatten)]
+        failure: Option<&'a Failure>,
+    }
+    json(&Whole { value, failure: ended.as_ref().err() })?;
+    ended.map_err(Failure::after_document)
+}
+
 /// Returns a value as JSON on one line.
 ///
 /// # Errors
@@ -111,10 +128,11 @@ fn replaced(text: &str, is_meant: impl Fn(char) -> bool, by: impl Fn(char, &mut 
     out.into()
 }
 
-/// Reports a failure on stderr, and with `--json` as JSON on stdout. Returns the exit code.
+/// Reports a failure on stderr, and with `--json` as JSON on stdout, unless the command's document contains it. Returns the
+/// exit code.
 pub(crate) fn failure(failure: &Failure, as_json: bool) -> Exit {
     failure.lines().iter().for_each(|line| say(line));
-    if as_json || failure.is_for_programs() {
+    if (as_json || failure.is_for_programs()) && !failure.has_document() {
         failure_as_json(failure);
     }
     failure.exit()

@@ -144,14 +144,18 @@ impl Report {
         if self.interrupted {
             return 4;
         }
-        let counts = |outcome: &&Outcome| outcome.drill.severity >= self.threshold && !outcome.known;
-        if self.outcomes.iter().filter(counts).any(|outcome| outcome.verdict == Verdict::Failed) {
+        if self.outcomes.iter().any(|outcome| outcome.verdict == Verdict::Failed && self.counts(outcome)) {
             1
-        } else if self.outcomes.iter().any(|outcome| outcome.verdict == Verdict::Broken && !outcome.known) {
+        } else if self.outcomes.iter().any(|outcome| outcome.verdict == Verdict::Broken && self.counts(outcome)) {
             3
         } else {
             0
         }
+    }
+
+    /// Whether a drill that failed, or whose adapter did not work, counts for the exit code.
+    fn counts(&self, outcome: &Outcome) -> bool {
+        !outcome.known && (outcome.verdict == Verdict::Broken || outcome.drill.severity >= self.threshold)
     }
 
     /// Returns the report as JSON.

@@ -96,7 +96,16 @@ pub async fn run(
     let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
     let guard = Arc::new(Guard::start().map_err(RunError::Machine)?);
     let seat = plan.is_shop().then(|| Seat::take(plan.listen));
-    let mut troupe = Troupe { plan, seat, authority, guard, seed: options.seed, run, ways: vec![Way::SessionKey] };
+    let mut troupe = Troupe {
+        plan,
+        seat,
+        given: Arc::default(),
+        authority,
+        guard,
+        seed: options.seed,
+        run,
+        ways: vec![Way::SessionKey],
+    };
     let mut report = Report {
         seed: options.seed,
         threshold: options.threshold,

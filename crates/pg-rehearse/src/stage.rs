@@ -17,7 +17,7 @@ use crate::{
     plan::{Job, Means, Plan, Way},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
-    wire::{Door, Exchange, Laid, LateAt, On, Own, Rule, Seat, Wire},
+    wire::{Door, Exchange, Given, Laid, LateAt, On, Own, Rule, Seat, Wire},
 };
 
 /// How long an integration may take to ask the service about a callback or a customer who comes back.
@@ -28,6 +28,8 @@ pub(crate) struct Troupe {
     pub(crate) plan: Plan,
     /// The address of the service for a shop.
     pub(crate) seat: Option<Seat>,
+    /// What the drills of a shop have given to it.
+    pub(crate) given: Arc<Given>,
     pub(crate) authority: Authority,
     pub(crate) guard: Arc<Guard>,
     pub(crate) seed: u64,
@@ -58,6 +60,7 @@ pub(crate) struct Stage {
     directory: TempDir,
     before: Books,
     credentials: Credentials,
+    given: Arc<Given>,
     ran: Vec<Ran>,
 }
 
@@ -88,7 +91,9 @@ impl Stage {
         let seat = if shop { troupe.seat.as_ref() } else { None };
         let order =
             format!("o-{}-{}{}", drill.id, troupe.run, if round == 0 { String::new() } else { round.to_string() });
-        let own = Own { run: format!("-{}", troupe.run), order: order.clone() };
+        // Drills of commands have services of their own, and run at the same time.
+        let given = if shop { Arc::clone(&troupe.given) } else { Arc::default() };
+        let own = Own { run: format!("-{}", troupe.run), order: order.clone(), given: Arc::clone(&given) };
         let laid = match Wire::lay(house.clone(), setting.rules.clone(), setting.door.clone(), seat, clock).await {
             // A page need not use the service.
             Err(_) if shop && drill.job() == Job::OpenRedirect => {
@@ -110,6 +115,7 @@ impl Stage {
             directory,
             before,
             credentials: setting.credentials,
+            given,
             ran: Vec::new(),
         })
     }
@@ -235,6 +241,7 @@ impl Stage {
         let wire = self.wire();
         wire.note(Lane::Integration, Lane::Integration, format!("started: {}{attempt}", job.name()));
         wire.start();
+        self.given.take(input, &self.order);
         let killed = wire.kill.notified();
         let ran = adapter::run(means, &self.environment(), input, killed).await;
         let told = ran.claim.map_or_else(|| ran.trouble(), |claim| format!("claims {}", claim.name()));

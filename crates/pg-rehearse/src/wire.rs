@@ -5,6 +5,7 @@ mod body;
 mod door;
 mod edit;
 mod exchange;
+mod own;
 mod serve;
 
 use std::{
@@ -21,6 +22,7 @@ pub(crate) use self::{
     act::{Act, Answer, Edit, LateAt, On, Rule},
     door::Door,
     exchange::Exchange,
+    own::{Given, Own},
 };
 use crate::{
     clock::Clock,
@@ -39,22 +41,6 @@ pub(crate) struct Wire {
     pub(crate) kill: Notify,
     /// The target of redirecting replies, which must never receive credentials.
     trap: String,
-}
-
-/// What tells the requests of a drill from those that a running shop still sends for an earlier one.
-#[derive(Default)]
-pub(crate) struct Own {
-    /// The end of all orders of the run.
-    pub(crate) run: String,
-    pub(crate) order: String,
-}
-
-impl Own {
-    /// Whether a request is about the order of another drill of this run.
-    fn is_of_another(&self, exchange: &Exchange) -> bool {
-        let is_other = |value: &str| value.contains(&*self.run) && !value.contains(&*self.order);
-        !self.run.is_empty() && exchange.parameter("uniqueMerchantReference").is_some_and(is_other)
-    }
 }
 
 #[derive(Default)]
@@ -319,16 +305,23 @@ mod tests {
         let house = House::open(&mut Dice::new(1, "M28", 0), true).unwrap();
         let rules = vec![Rule::first(On::Lookup, Act::DropReply)];
         let laid = Wire::lay(house, rules, Door::Plain, None, Clock::start()).await.unwrap();
-        laid.wire.belongs_to(Own { run: "-r7".to_owned(), order: "o-M28-r7".to_owned() });
+        let given = Arc::new(Given::default());
+        // The card of a scenario is the same in every drill.
+        for order in ["o-M27-r7", "o-M28-r7"] {
+            given.take(&serde_json::json!({"sessionKey": order, "card": {"number": "4000000000002008"}}), order);
+        }
+        laid.wire.belongs_to(Own { run: "-r7".to_owned(), order: "o-M28-r7".to_owned(), given });
         let ask = |reference: &str| post(&laid.base, format!("uniqueMerchantReference={reference}"));
+        // A reference without the order says nothing, but the session does.
+        assert_eq!(ask("16&sessionKey=o-M27-r7").await, "");
         assert_eq!(ask("o-M27-r7").await, "");
         assert_eq!(laid.wire.exchanges().len(), 0);
         // The fault meets the first lookup of this drill.
         assert_eq!(ask("o-M28-r7").await, "");
-        for own in ["shop-o-M28-r7-payment", "17"] {
+        for own in ["shop-o-M28-r7-payment", "17", "18&sessionKey=o-M28-r7", "19&cardNumber=4000000000002008"] {
             assert!(ask(own).await.starts_with("HTTP/1.1 "), "{own}");
         }
-        assert_eq!(laid.wire.exchanges().len(), 3);
+        assert_eq!(laid.wire.exchanges().len(), 5);
     }
 
     #[tokio::test]

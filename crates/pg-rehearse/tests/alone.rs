@@ -175,6 +175,23 @@ fn a_reply_that_is_no_clear_answer_is_unknown_in_every_adapter() {
     });
 }
 
+/// A parser takes the last one, which need not be the right one. Those of Node and PHP hide that there are two.
+#[test]
+fn a_reply_with_a_member_twice_is_unclear() {
+    let twice = PAID.replacen('{', "{\"transactionStatusCode\": \"901\", ", 1);
+    let listed = format!("{{\"transactions\": {{\"0\": {twice}}}}}");
+    each("a member twice", |adapter, folder| {
+        if matches!(adapter.language, Language::Node | Language::Php) {
+            return;
+        }
+        for (order, lookup, payment) in [("reply", NOTHING, &*twice), ("lookup", &*listed, "failed")] {
+            let service = Service::new((200, lookup), (200, payment));
+            let claim = run(adapter, folder, folder, &service.address, order, (order == "lookup").then_some(2));
+            assert_eq!(claim.as_deref(), Some("unknown"), "{:?}: {order}", adapter.language);
+        }
+    });
+}
+
 #[test]
 fn an_order_with_any_name_is_kept_in_the_folder_before_it_is_paid() {
     each("names of orders", |adapter, folder| {

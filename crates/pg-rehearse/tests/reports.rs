@@ -57,6 +57,32 @@ fn known_failures_are_no_failures_in_reports() {
     assert!(report.junit().contains("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"1\""));
 }
 
+/// A CI service reads the file, and the job's end reads the exit code.
+#[test]
+fn failures_below_the_threshold_are_no_failures_in_junit() {
+    let claim = r#"["echo", "{\"claim\": \"paid\"}"]"#;
+    let plan = format!("[jobs.charge]\ncommand = {claim}\nwith = [\"sessionKey\"]\n");
+    let ran = |threshold| {
+        let mut options = only(&["M02"]);
+        options.threshold = threshold;
+        rehearse(&plan, &std::env::temp_dir(), &options).expect("it works")
+    };
+    let mut report = ran(pg_rehearse::Severity::Critical);
+    assert_eq!(report.outcomes[0].verdict, pg_rehearse::Verdict::Failed, "{}", report.scorecard(false));
+    let severity = report.outcomes[0].drill.severity;
+    for (threshold, code, counts) in [
+        (severity, 1, "tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""),
+        (pg_rehearse::Severity::Critical, 0, "tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\""),
+    ] {
+        report.threshold = threshold;
+        let junit = report.junit();
+        assert_eq!(report.exit_code(), code);
+        assert_eq!(junit.matches(counts).count(), 2, "{junit}");
+        assert_eq!(junit.contains("<failure"), code == 1, "{junit}");
+    }
+    assert!(report.junit().contains("<skipped message=\"below the threshold critical: "), "{}", report.junit());
+}
+
 #[test]
 fn reports_are_valid_whole_and_masked() {
     if !installed(&["python3"], "the forms of a report") {

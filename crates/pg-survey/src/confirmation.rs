@@ -73,6 +73,15 @@ pub(crate) fn is_of_both(seen: &Seen, notes: &mut Notes) -> bool {
     is_same
 }
 
+/// Returns the point of the authentication whose status a point's status is compared with, and the probe that asks for it.
+pub(crate) fn compared_with(point: &str) -> Option<(&'static str, &'static str)> {
+    match point {
+        PENDING => Some((NOT_ENROLLED, "finished")),
+        NOT_ENROLLED => Some((PENDING, "pending")),
+        _ => None,
+    }
+}
+
 fn of_both(seen: &Seen) -> String {
     format!("an unfinished and a finished authentication both have {seen}")
 }

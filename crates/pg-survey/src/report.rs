@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     answer::Evidence,
-    dialect,
+    confirmation, dialect,
     notes::Notes,
     point::{CHARGED_AGAIN, EARLIER_TRANSACTION, Point, Seen, points},
     probes,
@@ -121,7 +121,8 @@ pub enum Conclusion {
 pub enum Confidence {
     /// The reply fits only this point.
     High,
-    /// Other points have the same error code: an earlier check of the service may have replied.
+    /// Other points have the same error code: an earlier check of the service may have replied. Or the status of an
+    /// authentication was not compared with that of another one.
     Medium,
 }
 
@@ -182,6 +183,10 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
         finding.remark =
             format!("{shared} other {points} the same code: an earlier check of the service may have replied");
     }
+    if let Some(why) = not_compared(point, ending, notes) {
+        finding.confidence = Some(Confidence::Medium);
+        finding.remark = why;
+    }
     if sighting.seen == CHARGED_AGAIN {
         CHARGES_AGAIN.clone_into(&mut finding.remark);
     }
@@ -195,6 +200,14 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
         _ => Conclusion::Differs,
     };
     finding
+}
+
+/// Returns why the status of an authentication was not compared with that of another one, which may have the same.
+fn not_compared(point: &Point, ending: &Ending, notes: &Notes) -> Option<String> {
+    let (other, _) = confirmation::compared_with(point.name).filter(|(_, probe)| !notes.succeeded(probe))?;
+    let other = points().find(|point| point.name == other)?;
+    let why = notes.reason(other.name).map_or_else(|| not_looked(other, ending), str::to_owned);
+    Some(format!("not compared with the status of {}: {why}", other.name))
 }
 
 /// Returns why the written dialect does not contain an observation for which dialects have an entry.

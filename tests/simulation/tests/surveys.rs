@@ -47,16 +47,19 @@ fn account_of(sandbox: &InProcess, merchant: &str) -> Account {
 }
 
 fn paying() -> Options {
-    let scenarios = [
+    paying_with(&[
         (Role::Approved, Scenario::Approved),
         (Role::Declined, Scenario::Declined),
         (Role::InsufficientFunds, Scenario::InsufficientFunds),
         (Role::Challenge, Scenario::Challenge),
         (Role::NotEnrolled, Scenario::NotEnrolled),
-    ];
+    ])
+}
+
+fn paying_with(scenarios: &[(Role, Scenario)]) -> Options {
     let mut options = Options::default();
     options.payments = true;
-    options.cards = scenarios.into_iter().fold(Cards::default(), |cards, (role, scenario)| {
+    options.cards = scenarios.iter().fold(Cards::default(), |cards, &(role, scenario)| {
         let card = CARDS.iter().find(|card| card.scenario == scenario).expect("a published card");
         cards.with(role, Card::parse(&format!("{} 12/49 123", card.number)).expect("a card"))
     });

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
-use clap::{Subcommand, ValueEnum};
+use clap::{
+    Subcommand, ValueEnum,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 use pg_intents::{
     Directive, IntentFilter, IntentKey, IntentRow, IntentStatus, IntentStore, RewritableStore, SealedStore,
     SqliteStore, StoreError,
@@ -38,7 +41,7 @@ Examples:
   pg intents --store postgres://shop@db/shop migrate --print  the SQL of the tables")]
 pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
-    #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true)]
+    #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true, value_parser = store())]
     store: String,
     /// The account, by its name in the store: only its payments are shown or changed; required by resume
     #[arg(long, value_name = "ACCOUNT", global = true)]
@@ -192,6 +195,12 @@ fn print(migrations: &[&str], json: bool) -> Result<Exit, Failure> {
         output::page(migrations.concat().trim_end())?;
     }
     Ok(Exit::Done)
+}
+
+/// Names the variable in the error for a value that is not text.
+fn store() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new()
+        .try_map(|given| given.into_string().map_err(|_| "--store or PG_INTENTS_STORE is not valid UTF-8"))
 }
 
 /// Runs over a store, opened with a key if there is one.

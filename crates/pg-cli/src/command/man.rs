@@ -4,6 +4,7 @@ use std::{fs, path::PathBuf};
 
 use clap::CommandFactory;
 
+use super::result_file;
 use crate::{
     failure::{Exit, Failure},
     output,
@@ -23,12 +24,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     let folder = &arguments.folder;
-    fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(crate::Arguments::command(), folder)).map_err(
-        |error| {
-            let remedy = "choose a writable folder";
-            Failure::misuse(format!("cannot write manual pages to {}: {error}; {remedy}", folder.display()))
-        },
-    )?;
+    let made = result_file::check_dash(folder).and_then(|()| fs::create_dir_all(folder));
+    made.and_then(|()| clap_mangen::generate_to(crate::Arguments::command(), folder)).map_err(|error| {
+        let remedy = "choose a writable folder";
+        Failure::misuse(format!("cannot write manual pages to {}: {error}; {remedy}", folder.display()))
+    })?;
     if json {
         output::json(&serde_json::json!({ "path": folder.display().to_string() }))?;
     } else {

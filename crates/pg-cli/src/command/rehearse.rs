@@ -91,7 +91,7 @@ enum What {
     Drills,
 }
 
-/// `pg rehearse --json FILE` writes a file; `--json` without a file works as in other commands.
+/// `pg rehearse --json FILE` writes a file; `--json` without a file works as in other commands, and so does `--json -`.
 pub(crate) fn with_json_file(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let word =
@@ -105,9 +105,15 @@ pub(crate) fn with_json_file(arguments: impl Iterator<Item = OsString>) -> Vec<O
     if arguments[start + 2..].iter().any(|word| word == "drills" || word == "init") {
         return arguments;
     }
-    for at in start + 2..arguments.len() {
+    let mut at = start + 1;
+    while at + 1 < arguments.len() {
+        at += 1;
         let next = word(at + 1, &arguments);
         match word(at, &arguments).as_deref() {
+            Some("--json") if next.as_deref() == Some("-") => {
+                arguments.remove(at + 1);
+            }
+            Some("--json=-") => arguments[at] = "--json".into(),
             Some("--json") if next.is_some_and(|next| !next.starts_with("--")) => arguments[at] = "--json-file".into(),
             Some(word) if word.starts_with("--json=") => {
                 arguments[at] = word.replacen("--json=", "--json-file=", 1).into()
@@ -127,6 +133,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
 }
 
 fn init(folder: &Path, language: Language, json: bool) -> Result<Exit, Failure> {
+    result_file::check_dash(folder).map_err(|error| Failure::misuse(format!("{}: {error}", folder.display())))?;
     let written = pg_rehearse::init(folder, language).map_err(|error| Failure::misuse(error.to_string()))?;
     if json {
         output::json(&written.files)?;
@@ -190,24 +197,29 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
             _ => Failure::new(Exit::NotReachable, error.to_string()),
         })
     })?;
-    let written = write(arguments, &report);
-    if json {
-        output::json(&report.json())?;
+    let exit = match report.exit_code() {
+        0 => Exit::Done,
+        3 => Exit::NotReachable,
+        4 => Exit::Unknown,
+        _ => Exit::Refused,
+    };
+    let ended = write(arguments, &report).map(|()| exit);
+    let exit = if json {
+        let mut document = report.json();
+        if let Err(failure) = &ended {
+            document["exitCode"] = (failure.exit() as u8).into();
+        }
+        output::result(&document, ended)?
     } else {
         output::page(&report.scorecard(std::io::stdout().is_terminal()))?;
-    }
-    written?;
+        ended?
+    };
     if report.interrupted {
         let baseline = arguments.write_baseline.as_ref();
         let kept = baseline.map_or_else(String::new, |file| format!("; {} is not written", file.display()));
         output::say(&format!("pg: interrupted: {}{kept}", report.missing()));
     }
-    Ok(match report.exit_code() {
-        0 => Exit::Done,
-        3 => Exit::NotReachable,
-        4 => Exit::Unknown,
-        _ => Exit::Refused,
-    })
+    Ok(exit)
 }
 
 /// Returns the first word of each line except comments.
@@ -261,6 +273,11 @@ mod tests {
     fn json_with_a_file_is_a_file_and_without_one_is_for_programs() {
         assert_eq!(rewritten(&["pg", "rehearse", "--json", "a.json"]), ["pg", "rehearse", "--json-file", "a.json"]);
         assert_eq!(rewritten(&["pg", "rehearse", "--json=a.json"]), ["pg", "rehearse", "--json-file=a.json"]);
+        for dash in
+            [&["pg", "rehearse", "--json", "-", "--seed", "1"][..], &["pg", "rehearse", "--json=-", "--seed", "1"]]
+        {
+            assert_eq!(rewritten(dash), ["pg", "rehearse", "--json", "--seed", "1"]);
+        }
         for same in [
             &["pg", "rehearse", "--json"][..],
             &["pg", "rehearse", "--json", "--seed", "1"],

@@ -14,7 +14,9 @@ use crate::failure::{Exit, Failure};
 /// Names the file and the reason.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
     let folder = folder_of(path);
-    let why = if !folder.is_dir() {
+    let why = if let Err(error) = check_dash(path) {
+        error.to_string()
+    } else if !folder.is_dir() {
         format!("{} is not a folder", folder.display())
     } else if path.is_dir() {
         "it is a folder".to_owned()
@@ -28,6 +30,17 @@ pub(super) fn check(path: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     Err(Failure::misuse(format!("{} cannot be written: {why}", path.display())))
+}
+
+/// Fails for a single dash: it means standard output elsewhere, and would be the name of a file or a folder here.
+///
+/// # Errors
+/// Says how to write such a name.
+pub(super) fn check_dash(path: &Path) -> io::Result<()> {
+    match path.as_os_str() == "-" {
+        true => Err(io::Error::other("it is no name of a file or a folder; ./- is one")),
+        false => Ok(()),
+    }
 }
 
 /// The problem of a result file that is a named pipe.

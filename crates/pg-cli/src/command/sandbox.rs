@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::interrupt::Interrupted;
 use crate::{
-    account::{Setting, dialect},
+    account::{Setting, dialect, variable},
     argument,
     control::TOKEN,
     failure::{Exit, Failure},
@@ -191,8 +191,8 @@ impl Arguments {
         if !self.control_from_anywhere {
             return Ok(None);
         }
-        match std::env::var(TOKEN) {
-            Ok(token) if token.chars().count() >= SHORTEST_TOKEN => Ok(Some(Secret::new(token))),
+        match variable(TOKEN)? {
+            Some(token) if token.chars().count() >= SHORTEST_TOKEN => Ok(Some(Secret::new(token))),
             _ => Err(Failure::misuse(format!(
                 "--control-from-anywhere needs a token: set {TOKEN} to at least {SHORTEST_TOKEN} characters, for example \
                  with {TOKEN}=$(openssl rand -hex 16)"

@@ -130,17 +130,9 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     };
     let (survey, failure) = drive::drive(survey, &transport, throttle.as_ref().map(|(file, _)| file))?;
     let report = survey.report(&ours);
-    finish(&survey, &report, &account, &ours, json, (arguments.write.as_deref(), &arguments.name))?;
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
-    let differs = arguments.against.is_some() && report.with(Conclusion::Differs).next().is_some();
-    if report.unanswered_payment && report.ending.is_of_the_service() {
-        let why = "a test payment that was sent has no reply, and may have been made";
-        return Err(Failure::new(Exit::Unknown, format!("{}; {why}", report.ending)));
-    }
-    exit(&report.ending, error, differs, arguments.with_payments)
+    let is_compared = arguments.against.is_some();
+    let ended = failure.map_or_else(|| ended(&report, is_compared, arguments.with_payments), Err);
+    finish(&survey, (&report, ended), &account, &ours, json, (arguments.write.as_deref(), &arguments.name))
 }
 
 /// With a malformed or unsupported code, the service's error would not answer the survey's question.
@@ -156,7 +148,7 @@ fn check_files(arguments: &Arguments) -> Result<(), Failure> {
     let throttle = throttle_file(arguments.throttle.clone(), arguments.write.as_deref()).map(|(_, path)| path);
     let throttle_flag = if arguments.throttle.is_some() { "--throttle" } else { "the default of --throttle" };
     let written = [("--write", arguments.write.as_deref()), (throttle_flag, throttle.as_deref())];
-    let cards = cards::file(arguments.cards.as_deref());
+    let cards = cards::file(arguments.cards.as_deref())?;
     let card = arguments
         .card
         .iter()
@@ -224,29 +216,37 @@ fn announce(survey: &Survey, account: &Account) {
     ));
 }
 
-/// Writes the dialect and shows the report. A survey without findings writes nothing, since the file may hold the
-/// findings of an earlier survey.
+/// Writes the dialect and shows the report, with how the survey ended. A survey without findings writes nothing, since the
+/// file may hold the findings of an earlier survey.
 fn finish(
     survey: &Survey,
-    report: &Report,
+    (report, ended): (&Report, Result<Exit, Failure>),
     account: &Account,
     ours: &Dialect,
     json: bool,
     (file, name): (Option<&Path>, &str),
-) -> Result<(), Failure> {
+) -> Result<Exit, Failure> {
     let text = shown::file(&survey.dialect(name), report, account);
     let has_found = report.findings.iter().any(|finding| finding.seen.is_some());
-    let written = file.filter(|_| has_found).map(|file| result_file::write(file, &text));
-    shown::report(report, ours, &text, account, json)?;
-    written.transpose()?;
-    if let Some(file) = file {
-        let file = file.display();
-        output::say(&match has_found {
-            true => format!("pg: the dialect is in {file}"),
-            false => format!("pg: nothing was found; {file} is not written"),
-        });
+    let written = file.filter(|_| has_found).map_or(Ok(()), |file| result_file::write(file, &text));
+    let told = file.filter(|_| written.is_ok()).map(|file| match has_found {
+        true => format!("pg: the dialect is in {}", file.display()),
+        false => format!("pg: nothing was found; {} is not written", file.display()),
+    });
+    let ended = shown::report(report, ours, &text, account, json, written.and(ended));
+    told.iter().for_each(|told| output::say(told));
+    ended
+}
+
+/// Returns how a survey that was not kept from its end has ended. `is_compared`: with a dialect that the service should speak.
+fn ended(report: &Report, is_compared: bool, pays: bool) -> Result<Exit, Failure> {
+    if report.unanswered_payment && report.ending.is_of_the_service() {
+        let why = "a test payment that was sent has no reply, and may have been made";
+        return Err(Failure::new(Exit::Unknown, format!("{}; {why}", report.ending)));
     }
-    Ok(())
+    let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
+    let differs = is_compared && report.with(Conclusion::Differs).next().is_some();
+    exit(&report.ending, error, differs, pays)
 }
 
 /// Returns the exit code of a survey's end.

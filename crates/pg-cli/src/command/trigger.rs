@@ -89,7 +89,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
         let played = play(scenario, arguments, dialect, Control::at(&base)?, json).await;
         let closed = server.shutdown().await;
         let played = played?;
-        closed.map_err(|error| Failure::new(Exit::Unknown, error.to_string()))?;
+        // The report was printed before.
+        closed.map_err(|error| Failure::new(Exit::Unknown, error.to_string()).after_document())?;
         Ok(played)
     })?;
     Ok(if ok { Exit::Done } else { Exit::Refused })

@@ -304,6 +304,12 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     for name in ["PG_INTENTS_KEY", "PG_INTENTS_KEY_OLDER"] {
         pg(one).env_bytes(name, b"\xff").run().ends(2).says(&format!("{name} is not valid UTF-8"));
     }
+    #[cfg(unix)]
+    pg(["intents"])
+        .env_bytes("PG_INTENTS_STORE", b"/tmp/\xff")
+        .run()
+        .ends(2)
+        .says("PG_INTENTS_STORE is not valid UTF-8");
     pg(one).env("PG_INTENTS_KEY_OLDER", &digits(1)).run().ends(2).says("PG_INTENTS_KEY_OLDER needs --store-key");
     pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
     pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not contain 64 hexadecimal digits");
@@ -327,4 +333,8 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
     let found = row(&clear, "order-open").await;
     assert!(clear.rewrite(&found, &IntentRow { state: "x".to_owned(), ..found.clone() }, &[]).await.unwrap());
     both().run().ends(1).says("1 payments are unchanged").says("its state or its kind was altered");
+    let ended = both().arg("--json").run().ends(1);
+    let json: Value = serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out));
+    assert_eq!((&json["unopened"], &json["exit"]), (&1.into(), &1.into()), "{json}");
+    assert!(json["error"]["message"].as_str().unwrap().starts_with("1 payments are unchanged"), "{json}");
 }

@@ -89,11 +89,41 @@ fn a_report_that_cannot_be_written_hides_no_result() {
         ended.prints("seed 1");
         fs::remove_file(other).unwrap();
     }
+    let ended = rehearse(&plan, &["--only", "M01", "--html", "/dev/full", "--json"]).run().ends(4);
+    let document = json(&ended);
+    assert_eq!((&document["exit"], &document["exitCode"], &document["seed"]), (&4.into(), &4.into(), &1.into()));
+    assert_eq!(document["drills"].as_array().unwrap().len(), 1);
+    assert!(document["error"]["message"].as_str().unwrap().starts_with("/dev/full cannot be written: "));
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let report = folder.path().join("report.html");
     let ended = rehearse(&plan, &["--only", "M01", "--html", &report.display().to_string()]).run_into(full);
     ended.ends(4).says("cannot write the result to standard output");
     assert!(report.is_file());
+}
+
+fn json(ended: &Ended) -> serde_json::Value {
+    serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out))
+}
+
+/// A shell's habit: no file has the name `-`.
+#[test]
+fn a_single_dash_is_standard_output_or_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), CLAIM);
+    for json_to in [&["--json", "-"][..], &["--json=-"]] {
+        let ended = rehearse(&plan, &[&["--only", "M01"], json_to].concat()).within(folder.path()).run();
+        assert_eq!(json(&ended)["drills"].as_array().unwrap().len(), 1, "{}", ended.err);
+    }
+    for option in ["--json-file", "--html", "--junit", "--write-baseline"] {
+        let ended = rehearse(&plan, &["--only", "M01", option, "-"]).within(folder.path()).run().ends(2);
+        let ended = ended.says("- cannot be written: it is no name of a file");
+        assert!(!ended.err.contains("M01"), "nothing ran");
+    }
+    for command in ["rehearse init -", "man -", "config new shop --profile-file -"] {
+        let ended = crate::command::pg::words(command).within(folder.path()).run().ends(2);
+        ended.says("-: ").says("it is no name of a file or a folder; ./- is one");
+    }
+    assert_eq!(all_files(folder.path()), ["rehearse.toml"]);
 }
 
 #[test]
@@ -378,7 +408,7 @@ fn the_files_for_continuous_integration_run_and_leave_their_reports() {
         let made = pg(["rehearse", "init", "--language", "python", &folder.path().display().to_string()]).run();
         assert_eq!(made.code, 0, "{}", made.err);
         fs::write(folder.path().join("known-failures.txt"), "M04 # known\n").unwrap();
-        // All drills take half a minute, and are run elsewhere.
+        // All drills take a quarter of a minute, and are run elsewhere.
         let few = |line: String| if line.contains("pg rehearse") { line + " --only M01,M04,M08" } else { line };
         let ended = shell(folder.path(), &scripts(file).into_iter().map(few).collect::<Vec<_>>());
         assert_eq!(ended.code, 0, "{file}: {}{}", ended.out, ended.err);

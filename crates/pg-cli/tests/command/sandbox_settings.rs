@@ -88,6 +88,12 @@ fn letting_others_control_it_needs_a_token() {
         }
         command.run().ends(2).says("set PG_CONTROL_TOKEN to at least 16 characters");
     }
+    #[cfg(unix)]
+    pg(["sandbox", "--listen", "127.0.0.1:0", "--control-from-anywhere"])
+        .env_bytes("PG_CONTROL_TOKEN", b"\xff123456789abcdef")
+        .run()
+        .ends(2)
+        .says("the environment variable PG_CONTROL_TOKEN is not valid UTF-8");
 }
 
 #[test]

@@ -89,6 +89,8 @@ fn wrong_values_are_refused_before_anything_is_sent() {
         ("--write own.toml --dialect own.toml", "--dialect and --write name the same file"),
         ("--write own.toml --card approved=@own.toml", "--card and --write name the same file"),
         ("--throttle profiles.toml --profile-file profiles.toml", "--profile-file and --throttle name the same file"),
+        ("--write -", "- cannot be written: it is no name of a file"),
+        ("--throttle -", "- cannot be written: it is no name of a file"),
         ("--write own.toml --cards own.toml.throttle", "--cards and the default of --throttle name the same file"),
     ] {
         survey(&sandbox, "main", flags).ends(2).says(says);
@@ -243,6 +245,18 @@ fn a_dialect_that_cannot_be_written_hides_no_report() {
     let sandbox = Running::start(&[]);
     let ended = survey(&sandbox, "main", &format!("--write /dev/full --throttle {throttle}")).ends(4);
     ended.prints("Agrees with the dialect").says("/dev/full cannot be written: ");
+    let ended = survey(&sandbox, "main", &format!("--write /dev/full --throttle {throttle} --json")).ends(4);
+    let report = json(&ended);
+    assert!(report["findings"].as_array().unwrap().len() > 40 && report["exit"] == 4, "{}", ended.out);
+    assert!(report["error"]["message"].as_str().unwrap().starts_with("/dev/full cannot be written: "), "{}", ended.out);
+}
+
+/// A variable that is not text is not as if it were unset: the survey would make no payments.
+#[cfg(unix)]
+#[test]
+fn a_file_of_cards_whose_name_is_no_text_is_refused() {
+    let says = "the environment variable PG_SURVEY_CARDS is not valid UTF-8";
+    words("survey --plan").env_bytes("PG_SURVEY_CARDS", b"/tmp/\xff").run().ends(2).says(says);
 }
 
 #[test]
@@ -292,11 +306,11 @@ fn ctrl_c_reports_what_was_found_until_then() {
         let (running, said) = until_it_waits(&sandbox, &flags);
         let ended = running.ended().ends(code);
         assert!(said.contains(says), "{said}");
-        // The report, and after it the error for programs.
-        let mut parts = serde_json::Deserializer::from_str(&ended.out).into_iter::<Value>().map(Result::unwrap);
-        let (report, error) = (parts.next().unwrap(), parts.next().unwrap());
+        // One document has the report and the error.
+        let report = json(&ended);
         assert!(report["ending"].as_str().unwrap().starts_with("interrupted"), "{}", report["ending"]);
-        assert_eq!(error["exit"], code);
+        assert_eq!(report["exit"], code);
+        assert!(report["error"]["message"].as_str().unwrap().contains(says), "{}", report["error"]);
         let findings = report["findings"].as_array().unwrap();
         let with_evidence = findings.iter().filter(|finding| finding["evidence"].is_object()).count();
         assert!((1..findings.len()).contains(&with_evidence), "{with_evidence} of {}", findings.len());

@@ -195,6 +195,25 @@ fn standard_input_goes_to_standard_output() {
     assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
 }
 
+/// No JSON follows rows of a table, or an array that another run continues.
+#[test]
+fn results_on_standard_output_stay_one_document_after_a_failure() {
+    let cards = Cards::new(1);
+    let refused = |file: &str, flags: &str| {
+        let command = words(&format!("update-cards {file} --poll 1 --json {flags}"));
+        let command = cards.sandbox.with_account(command, "main").env("PG_API_PASSWORD", "wrong");
+        command.input(&cards.keys[0]).run().ends(1).says("nothing more was sent").out
+    };
+    let out = refused("-", "");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"));
+    assert_eq!((json.as_array().unwrap().len(), &json[0]["exit"]), (1, &1.into()), "{json}");
+    assert!(json[0]["error"]["message"].as_str().unwrap().contains("nothing more was sent"), "{json}");
+    let table = refused("-", "--format csv");
+    assert!(table.starts_with("oldCardKey,") && table.lines().count() == 1, "{table}");
+    cards.write(&cards.keys[0]);
+    assert_eq!(refused(&cards.file().display().to_string(), "--output -"), "[");
+}
+
 #[test]
 fn rows_that_a_reader_did_not_take_are_not_said_to_be_kept() {
     let cards = Cards::new(3);

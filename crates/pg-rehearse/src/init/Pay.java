@@ -176,7 +176,11 @@ public class Pay {
                 Map<String, Object> members = new LinkedHashMap<>();
                 for (String name = next(); !name.equals("}"); name = more("}")) {
                     expect(":");
-                    members.put((String) value(name, level + 1), value(next(), level + 1));
+                    String member = (String) value(name, level + 1);
+                    if (members.containsKey(member)) {
+                        throw new IllegalArgumentException("a member twice"); // not clear (3)
+                    }
+                    members.put(member, value(next(), level + 1));
                 }
                 return members;
             }

@@ -66,7 +66,7 @@ def call(method, parameters):
         connection.request("POST", base.path + "/v3/" + method + "/json", urllib.parse.urlencode(form), headers)
         response = connection.getresponse()  # follows no redirect
         # Numbers stay as they are written: 998.00 is not 998.
-        reply = json.loads(response.read().decode(), parse_int=str, parse_float=str)
+        reply = json.loads(response.read().decode(), parse_int=str, parse_float=str, object_pairs_hook=unique)
     except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
         raise Unclear(type(error).__name__) from None  # the text of an error may hold the request
     finally:
@@ -81,6 +81,14 @@ def call(method, parameters):
     if code or not 200 <= response.status < 300:
         raise Unclear("HTTP %d, error %s" % (response.status, code))
     return reply
+
+
+def unique(members):
+    """An object of a reply. One with a member twice is not clear (3)."""
+    record = dict(members)
+    if len(record) < len(members):
+        raise ValueError("a member twice")
+    return record
 
 
 def hang_up(sock):

@@ -48,6 +48,8 @@ call() {
   # An error page is not read: jq 1.6 takes minutes for a large one.
   [[ $reply =~ ^[[:space:]]*\{ ]] || return 1
   status=${reply##*$'\n'}
+  # A reply with a value twice is not clear (3): jq alone would take the last one.
+  [ -z "$(jq -c --stream 'select(length == 2)[0]' <<<"${reply%$'\n'*}" 2>/dev/null | sort | uniq -d)" ] || return 1
   # Numbers become texts, as they are written: 998.00 is not 998.
   reply=$(jq -Rsc 'gsub("(?<text>\"([^\"\\\\]|\\\\.)*\")|(?<number>-?[0-9][0-9.eE+-]*)"; .text // "\"\(.number)\"") | fromjson' \
     <<<"${reply%$'\n'*}" 2>/dev/null) || return 1

@@ -15,9 +15,9 @@ pub(super) fn file(report: &Report) -> String {
         text,
         "<testsuites name=\"pg rehearse\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\">",
         report.outcomes.len() + report.not_run.len(),
-        new(&all, Verdict::Failed),
-        new(&all, Verdict::Broken) + report.not_run.len(),
-        skipped(&all),
+        number(report, &all, Verdict::Failed),
+        number(report, &all, Verdict::Broken) + report.not_run.len(),
+        skipped(report, &all),
         seconds(report.milliseconds),
     );
     for (family, outcomes) in report.by_family() {
@@ -26,12 +26,12 @@ pub(super) fn file(report: &Report) -> String {
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{}\">",
             escaped(family.name()),
             outcomes.len(),
-            new(&outcomes, Verdict::Failed),
-            new(&outcomes, Verdict::Broken),
-            skipped(&outcomes),
+            number(report, &outcomes, Verdict::Failed),
+            number(report, &outcomes, Verdict::Broken),
+            skipped(report, &outcomes),
             seconds(outcomes.iter().map(|one| one.milliseconds).sum()),
         );
-        outcomes.iter().for_each(|outcome| case(&mut text, outcome));
+        outcomes.iter().for_each(|outcome| case(&mut text, report, outcome));
         text.push_str("  </testsuite>\n");
     }
     not_run(&mut text, &report.not_run);
@@ -39,19 +39,23 @@ pub(super) fn file(report: &Report) -> String {
     text
 }
 
-/// Returns the number of drills with this verdict that the baseline does not know.
-fn new(outcomes: &[&Outcome], verdict: Verdict) -> usize {
-    outcomes.iter().filter(|one| one.verdict == verdict && !one.known).count()
+/// Returns the number of drills with this verdict that count for the exit code.
+fn number(report: &Report, outcomes: &[&Outcome], verdict: Verdict) -> usize {
+    outcomes.iter().filter(|one| one.verdict == verdict && report.counts(one)).count()
 }
 
-/// Returns the number of drills that do not apply or whose failure is known.
-fn skipped(outcomes: &[&Outcome]) -> usize {
-    outcomes.iter().filter(|one| one.verdict == Verdict::NotApplicable || is_known_failure(one)).count()
+/// Returns the number of drills that do not apply or whose failure does not count.
+fn skipped(report: &Report, outcomes: &[&Outcome]) -> usize {
+    outcomes.iter().filter(|one| one.verdict == Verdict::NotApplicable || ignored(report, one).is_some()).count()
 }
 
-/// Whether a drill fails as the baseline says. A CI service would count it as failing if it were a failure here.
-fn is_known_failure(outcome: &Outcome) -> bool {
-    outcome.known && outcome.verdict.is_bad()
+/// Returns why a failure does not count for the exit code: a CI service would fail the job if it were a failure here.
+fn ignored(report: &Report, outcome: &Outcome) -> Option<String> {
+    match outcome.verdict.is_bad() && !report.counts(outcome) {
+        true if outcome.known => Some("known failure".to_owned()),
+        true => Some(format!("below the threshold {}", report.threshold)),
+        false => None,
+    }
 }
 
 /// Reports drills that did not run because of an interruption as errors, since skipped tests do not fail a job.
@@ -85,17 +89,18 @@ fn begin_case(text: &mut String, drill: &Drill, milliseconds: u64) {
     );
 }
 
-fn case(text: &mut String, outcome: &Outcome) {
+fn case(text: &mut String, report: &Report, outcome: &Outcome) {
     begin_case(text, outcome.drill, outcome.milliseconds);
     let why = outcome.findings.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>().join("; ");
     let story = story(outcome);
+    if let Some(ignored) = ignored(report, outcome) {
+        let _ = writeln!(text, ">\n      <skipped message=\"{ignored}: {}\"/>\n    </testcase>", escaped(&why));
+        return;
+    }
     let inner = match outcome.verdict {
         Verdict::Passed => {
             text.push_str("/>\n");
             return;
-        }
-        _ if is_known_failure(outcome) => {
-            format!("<skipped message=\"known failure: {}\"/>", escaped(&why))
         }
         Verdict::NotApplicable => format!("<skipped message=\"{}\"/>", escaped(&why)),
         Verdict::Warning => format!("<system-out>warning: {}\n{}</system-out>", escaped(&why), escaped(&story)),

@@ -371,6 +371,27 @@ fn the_status_of_a_finished_authentication_is_not_that_of_an_unfinished_one() {
     open(&report, "authentication-not-finished", "the documents define error 120");
 }
 
+// spec: 2 §3.3, A106
+#[test]
+fn a_status_that_was_not_compared_with_that_of_another_authentication_says_so() {
+    let [challenge, not_enrolled] =
+        [(Role::Challenge, Scenario::Challenge), (Role::NotEnrolled, Scenario::NotEnrolled)];
+    for (cards, point, missing) in [
+        (vec![challenge], "authentication.pending", Some("needs payments and the test card not-enrolled")),
+        (vec![not_enrolled], "authentication.not-enrolled", Some("needs payments and the test card challenge")),
+        (vec![challenge, not_enrolled], "authentication.pending", None),
+        (vec![challenge, not_enrolled], "authentication.not-enrolled", None),
+    ] {
+        let cards = [vec![(Role::Approved, Scenario::Approved)], cards].concat();
+        let (report, ..) = twisted(paying_with(&cards), |_, _, reply| reply);
+        let finding = report.finding(point).expect("a finding");
+        let confidence = if missing.is_some() { Confidence::Medium } else { Confidence::High };
+        assert_eq!((finding.conclusion, finding.confidence), (Conclusion::Agrees, Some(confidence)), "{point}");
+        let says = missing.is_none_or(|missing| finding.remark.contains(missing));
+        assert!(says && finding.remark.is_empty() == missing.is_none(), "{point}: {}", finding.remark);
+    }
+}
+
 #[test]
 fn a_long_status_text_that_repeats_the_request_is_cut_and_masked() {
     let twist: Twist = |_, body, reply| {

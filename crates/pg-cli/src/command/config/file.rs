@@ -11,7 +11,7 @@ use pg_model::mask;
 use crate::{
     account::profile::{self, Mistake, Profiles},
     argument,
-    command::result_file::folder_of,
+    command::result_file::{check_dash, folder_of},
     failure::Failure,
 };
 
@@ -78,8 +78,9 @@ pub(super) fn mistakes(path: &Path, mistakes: &[Mistake]) -> Failure {
 /// Its folder is locked, since the file itself is replaced; systems that cannot lock folders have no lock.
 ///
 /// # Errors
-/// If the folder cannot be created.
+/// If the folder cannot be created, or the file is named by a single dash.
 pub(super) fn lock(path: &Path) -> Result<Option<fs::File>, Failure> {
+    check_dash(path).map_err(|error| not_written(path, &error))?;
     let path = located(path);
     let folder = folder_of(&path);
     make(folder).map_err(|error| not_written(&path, &error))?;

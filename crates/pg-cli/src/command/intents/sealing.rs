@@ -69,18 +69,20 @@ struct Counts {
 pub(super) async fn reseal<S: RewritableStore>(store: &SealedStore<S>, json: bool) -> Result<Exit, Failure> {
     let done = store.reseal().await.map_err(failure)?;
     let (sealed, current, unopened) = (done.sealed, done.current, done.unopened);
-    if json {
-        output::json(&Counts { sealed, current, unopened })?;
-    } else {
-        output::data(&format!("{sealed} payments sealed with the newest key, {current} were already"))?;
-    }
-    if sealed > 0 {
-        output::say("the older keys are still needed: repeat this after a minute, until it seals none");
-    }
-    match done.first_unopened {
+    let ended = match done.first_unopened {
         None => Ok(Exit::Done),
         Some(first) => {
             Err(Failure::new(Exit::Refused, format!("{unopened} payments are unchanged; the first: {first}")))
         }
+    };
+    let ended = if json {
+        output::result(&Counts { sealed, current, unopened }, ended)
+    } else {
+        output::data(&format!("{sealed} payments sealed with the newest key, {current} were already"))?;
+        ended
+    };
+    if sealed > 0 {
+        output::say("the older keys are still needed: repeat this after a minute, until it seals none");
     }
+    ended
 }

@@ -8,24 +8,27 @@ use std::{
 use pg_survey::{Card, Cards, Role};
 
 use crate::{
+    account::variable,
     argument::{self, Given},
     failure::Failure,
     output,
 };
 
 /// Returns the file of test cards: that of `--cards`, or else that of the environment.
-pub(super) fn file(chosen: Option<&str>) -> Option<String> {
-    let variable = || std::env::var("PG_SURVEY_CARDS").ok().filter(|file| !file.is_empty());
-    chosen.map(str::to_owned).or_else(variable)
+///
+/// # Errors
+/// If the variable is not valid UTF-8.
+pub(super) fn file(chosen: Option<&str>) -> Result<Option<String>, Failure> {
+    chosen.map_or_else(|| variable("PG_SURVEY_CARDS"), |chosen| Ok(Some(chosen.to_owned())))
 }
 
 /// Reads the file first, then the arguments, which take precedence.
 ///
 /// # Errors
-/// If a text is not a card. The message does not repeat the text.
+/// If the file cannot be read, or a text is not a card. The message does not repeat the text.
 pub(super) fn read(file: Option<&str>, arguments: &[String]) -> Result<Cards, Failure> {
     let mut cards = Cards::default();
-    if let Some(file) = self::file(file) {
+    if let Some(file) = self::file(file)? {
         let shown = if file == "-" { "standard input" } else { &file };
         let cannot = |error: io::Error| Failure::misuse(format!("cannot read the test cards from {shown}: {error}"));
         let mut source: Box<dyn Read> =

@@ -9,7 +9,7 @@ use pg_survey::{Conclusion, Confidence, Ending, Finding, Plan, Planned, Report, 
 use serde::Serialize;
 
 use crate::{
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{self, Paint},
 };
 
@@ -91,19 +91,20 @@ struct Whole<'a> {
     dialect: &'a str,
 }
 
-/// Prints a report.
+/// Prints a report, in JSON with the failure of the survey, if there is one. Returns how the survey ended.
 pub(super) fn report(
     report: &Report,
     ours: &Dialect,
     written: &str,
     account: &Account,
     json: bool,
-) -> Result<(), Failure> {
+    ended: Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
     let address = account.base_urls().next().map(ToString::to_string).unwrap_or_default();
     let told: Vec<Told<'_>> = report.findings.iter().map(told).collect();
     let others = others();
     if json {
-        return output::json(&Whole {
+        let whole = Whole {
             address,
             ending: report.ending.to_string(),
             requests: report.requests,
@@ -113,7 +114,8 @@ pub(super) fn report(
             findings: told,
             other_assumptions: others,
             dialect: written,
-        });
+        };
+        return output::result(&whole, ended);
     }
     let paint = Paint::of_stdout();
     let mut text =
@@ -143,7 +145,8 @@ pub(super) fn report(
         "\nNo dialect entry depends on these assumptions, and the survey does not check them:\n  {}",
         others.join(" ")
     );
-    output::page(&text)
+    output::page(&text)?;
+    ended
 }
 
 fn told(finding: &Finding) -> Told<'_> {

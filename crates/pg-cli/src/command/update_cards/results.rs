@@ -21,6 +21,7 @@ pub(super) struct Results {
     target: Target,
     format: Format,
     written: Written,
+    is_finished: bool,
 }
 
 /// The output before it is changed.
@@ -62,7 +63,7 @@ impl Results {
     /// # Errors
     /// If it cannot be written.
     pub(super) fn begin(target: Target, format: Format, written: Written) -> Result<Self, Failure> {
-        let mut results = Self { target, format, written };
+        let mut results = Self { target, format, written, is_finished: false };
         results.target.cut(written).map_err(|error| results.failure(&error))?;
         if results.written.bytes == 0 {
             let length = results.append(format.head()).map_err(|error| results.failure(&error))?;
@@ -95,7 +96,23 @@ impl Results {
     /// # Errors
     /// If it cannot be written.
     pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.is_finished = true;
         self.append(self.format.foot()).map(|_| ())
+    }
+
+    /// Ends rows on standard output after a failure, which is their last element if they are JSON for a program. Those of a run
+    /// that `can_go_on` are continued by another run.
+    pub(super) fn failed(&mut self, failure: Failure, json: bool, can_go_on: bool) -> Failure {
+        if !matches!(self.target, Target::StandardOutput) {
+            return failure;
+        }
+        if json && !can_go_on && !self.is_finished && self.format == Format::Json {
+            let separator = if self.written.rows == 0 { "" } else { "," };
+            let element = output::to_json(&failure).unwrap_or_default();
+            // Standard error has the failure; a second failure would only hide it.
+            drop(self.append(&format!("{separator}\n{element}{}", self.format.foot())));
+        }
+        failure.after_document()
     }
 
     /// Empties a file that contains only the header.

@@ -15,6 +15,7 @@ use pg_hyper::{
         account_update::{Summary, UpdateEnd, UpdatePlan},
     },
 };
+use pg_model::Dialect;
 use tokio::time::MissedTickBehavior;
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
     callbacks::Callbacks,
     ending,
     gate::Gate,
-    input::Keys,
+    input::{Input, Keys},
     progress::{Shown, batches, over},
     results::Results,
     sharing::Sharing,
@@ -68,17 +69,18 @@ pub(super) async fn run(
     interrupted: Interrupted,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let Ready { input, keeper, state, results, doubt, same_account } = ready;
+    let Ready { input, keeper, state, mut results, doubt, same_account } = ready;
+    let can_go_on = input.path().is_some();
     let unreadable = |error| Failure::misuse(format!("cannot read the card keys: {error}"));
-    let keys = input.keys().map_err(unreadable)?;
-    let updating = match state.machine() {
+    let updating = input.keys().map_err(unreadable).and_then(|keys| match state.machine() {
         Some(saved) if same_account => {
             let saved = saved.rebind(client.account());
             saved.and_then(|saved| client.resume_update(&saved, plan, keys)).map_err(|error| not_resumed(&error))
         }
         Some(saved) => client.resume_update(&saved, plan, keys).map_err(|error| not_resumed(&error)),
         None => client.update_accounts(plan, keys).map_err(|error| Failure::misuse(error.to_string())),
-    }?;
+    });
+    let updating = updating.map_err(|failure| results.failed(failure, json, can_go_on))?;
     let store = keeper.clone();
     let mut run = Run {
         updating: updating.store(move |saved| std::future::ready(store.keep(&saved))),
@@ -89,7 +91,7 @@ pub(super) async fn run(
         gate,
         sharing,
         told: None,
-        can_go_on: input.path().is_some(),
+        can_go_on,
         is_new: state.machine().is_none(),
         doubt: (doubt, 0),
         misdated: 0,
@@ -98,20 +100,8 @@ pub(super) async fn run(
     let ended = run.go(interrupted).await;
     run.shown.end();
     run.sharing.close().await;
-    match ended? {
-        Some(summary) => {
-            run.finish(&summary)?;
-            let stop = run.sharing.advice_after_stop();
-            let trouble = (run.updating.error(), &*stop);
-            ending::tell(&summary, &input, &run.results, trouble, client.account().dialect(), json)
-        }
-        None => {
-            if run.is_new && run.gate.left() == 0 {
-                run.forget()?;
-            }
-            Err(ending::interruption(&run.updating.progress(), input.path()))
-        }
-    }
+    let told = ended.and_then(|summary| run.tell(summary.as_ref(), &input, client.account().dialect(), json));
+    told.map_err(|failure| run.results.failed(failure, json, can_go_on))
 }
 
 impl Run {
@@ -213,6 +203,25 @@ impl Run {
             Poll::Pending if self.updating.awaits_reply() => Poll::Pending,
             Poll::Pending => Poll::Ready(None),
         }
+    }
+
+    /// Ends the output and reports the results of a run, which has a summary unless it was interrupted.
+    fn tell(
+        &mut self,
+        summary: Option<&Summary>,
+        input: &Input,
+        dialect: &Dialect,
+        json: bool,
+    ) -> Result<Exit, Failure> {
+        let Some(summary) = summary else {
+            if self.is_new && self.gate.left() == 0 {
+                self.forget()?;
+            }
+            return Err(ending::interruption(&self.updating.progress(), input.path()));
+        };
+        self.finish(summary)?;
+        let stop = self.sharing.advice_after_stop();
+        ending::tell(summary, input, &self.results, (self.updating.error(), &*stop), dialect, json)
     }
 
     /// Writes the end of the output, and stores the state before it.
