@@ -257,9 +257,7 @@ impl Drop for Postgres {
 fn is_installed() -> bool {
     let installed = Postgres::installed().is_some();
     if !installed {
-        let on_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        assert!(!on_ci, "nothing may be left out here: {MISSING}");
-        eprintln!("left out: {MISSING}");
+        pg_support::left_out(MISSING);
     }
     installed
 }
