@@ -11,6 +11,7 @@ use cargo_metadata::camino::Utf8PathBuf;
 use cargo_metadata::{Message, Metadata, Package, PackageId, TargetKind};
 
 use super::{cargo, debian};
+use crate::held::Held;
 use crate::steps::{self, Outcome, Step};
 
 /// The slowest programs, which begin first: package and target, or no target for the unit tests of the library.
@@ -49,8 +50,8 @@ pub(super) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Program>> {
     steps::say(&format!("    cargo {}", all.join(" ")));
     steps::where_the_step_prints(&mut command)?;
     let command = command.args(["--message-format", "json-render-diagnostics"]).stdout(Stdio::piped());
-    let mut child = command.spawn().context("cargo could not be started")?;
-    let output = BufReader::new(child.stdout.take().context("cargo has no output")?);
+    let mut child = Held::spawn(command).context("cargo could not be started")?;
+    let output = BufReader::new(child.stdout().context("cargo has no output")?);
     let mut programs = Vec::new();
     for message in Message::parse_stream(output) {
         if let Message::CompilerArtifact(artifact) = message.context("the output of cargo cannot be read")?
