@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use cargo_metadata::TargetKind;
 
+use crate::held::Held;
 use crate::steps;
 use crate::workspace;
 use left::Left;
@@ -161,8 +162,8 @@ fn measure(root: &Path, package: &str, bench: &str, quick: bool) -> Result<Vec<S
     if quick {
         command.env(QUICK, "1");
     }
-    let mut child = command.spawn().context("cargo bench could not be started")?;
-    let stdout = child.stdout.take().context("cargo bench has no output")?;
+    let mut child = Held::spawn(&mut command).context("cargo bench could not be started")?;
+    let stdout = child.stdout().context("cargo bench has no output")?;
     let mut lines = Vec::new();
     for line in BufReader::new(stdout).lines() {
         let line = line.context("the output of cargo bench cannot be read")?;

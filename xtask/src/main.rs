@@ -11,6 +11,7 @@ mod debian;
 mod dist;
 mod fuzz;
 mod grouped;
+mod held;
 mod miri;
 mod nightly;
 mod package;

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::held::Held;
 use crate::nightly;
 use crate::steps::{self, Run, Step};
 
@@ -87,9 +88,9 @@ fn test(root: &Path, package: &str, targets: &[&str], minutes: f64) -> Result<st
     let mut miri = miri(root, package, targets);
     miri.args(["--", "--test-threads", "1", "-Z", "unstable-options", "--report-time"]);
     miri.args(LONG.iter().chain(&PLAYS).flat_map(|name| ["--skip", name]));
-    let mut limited = within(minutes, &miri).stdout(Stdio::piped()).spawn().context("timeout(1) cannot be run")?;
+    let mut limited = Held::spawn(within(minutes, &miri).stdout(Stdio::piped())).context("timeout(1) cannot be run")?;
     let mut passed = 0;
-    for line in BufReader::new(limited.stdout.take().context("no output")?).lines() {
+    for line in BufReader::new(limited.stdout().context("no output")?).lines() {
         let line = line?;
         passed += usize::from(has_passed(&line));
         println!("{line}");

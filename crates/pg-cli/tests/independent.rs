@@ -14,6 +14,7 @@ use std::{
     },
 };
 
+use pg_support::installed;
 use serde_json::Value;
 
 /// Every `walk_*.py`; a test below checks that none is missing.
@@ -39,7 +40,7 @@ const AT_A_TIME: usize = 4;
 
 #[test]
 fn every_service_follows_the_documents() {
-    if lacks(&["python3", "openssl"]) {
+    if !installed(&["python3", "openssl"], "walks in Python") {
         return;
     }
     let walked = |name: &str| {
@@ -74,7 +75,7 @@ fn every_walk_is_walked() {
 /// A walk that cannot fail proves nothing.
 #[test]
 fn a_walk_reports_deviations() {
-    if lacks(&["python3", "openssl"]) {
+    if !installed(&["python3", "openssl"], "walks in Python") {
         return;
     }
     let sandbox = Sandbox::start();
@@ -87,7 +88,7 @@ fn a_walk_reports_deviations() {
 
 #[test]
 fn curl_and_a_signature_are_enough_to_pay() {
-    if lacks(&["bash", "curl"]) {
+    if !installed(&["bash", "curl"], "a payment by a shell script") {
         return;
     }
     let sandbox = Sandbox::start();
@@ -153,20 +154,4 @@ fn folder() -> PathBuf {
 
 fn printed(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
-}
-
-/// Whether a tool is missing, which is reported, and fails on CI.
-fn lacks(tools: &[&str]) -> bool {
-    let version = |tool: &str| if tool == "openssl" { "version" } else { "--version" };
-    let missing: Vec<_> = tools
-        .iter()
-        .filter(|tool| !Command::new(tool).arg(version(tool)).output().is_ok_and(|done| done.status.success()))
-        .collect();
-    if missing.is_empty() {
-        return false;
-    }
-    let on_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-    assert!(!on_ci, "CI needs {missing:?} to walk the sandbox");
-    eprintln!("left out, because these are missing: {missing:?}");
-    true
 }

@@ -12,8 +12,9 @@ use hyper_util::client::legacy::connect::{HttpConnector, dns::GaiResolver};
 use tower_service::Service;
 
 use crate::InsecureAddress;
+use crate::records::Records;
 #[cfg(feature = "tls")]
-use crate::records::{Records, Unfinished};
+use crate::records::Unfinished;
 
 /// How long all addresses of a host together may take to accept a connection. Each address gets an equal part, so that
 /// an address that does not respond leaves time for the others.
@@ -25,7 +26,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 #[cfg(feature = "tls")]
 pub(crate) type Stream = hyper_rustls::MaybeHttpsStream<Records>;
 #[cfg(not(feature = "tls"))]
-pub(crate) type Stream = hyper_util::rt::TokioIo<tokio::net::TcpStream>;
+pub(crate) type Stream = Records;
 
 #[cfg(feature = "tls")]
 type Inner = hyper_rustls::HttpsConnector<Tcp>;
@@ -70,6 +71,8 @@ impl Connector {
         let mut connector = Inner::clone(&self.0);
         // Without the feature, the error has another type.
         let stream = connector.call(uri.clone()).await?;
+        #[cfg(not(feature = "tls"))]
+        let stream = Records::of(stream, false);
         // Without TLS, nothing has been written yet.
         InsecureAddress::check_peer(&uri, tcp_of(&stream).peer_addr()?.ip())?;
         Ok(stream)
@@ -111,7 +114,7 @@ pub(crate) fn tcp_of(stream: &Stream) -> &tokio::net::TcpStream {
     #[cfg(feature = "tls")]
     return records_of(stream).tcp();
     #[cfg(not(feature = "tls"))]
-    stream.inner()
+    stream.tcp()
 }
 
 /// Returns whether a part of a TLS record was received, now and later.

@@ -140,7 +140,6 @@ mod observation;
 mod pool;
 mod random;
 mod receiver;
-#[cfg(feature = "tls")]
 mod records;
 mod scheduler;
 mod shared_limit;

@@ -94,7 +94,7 @@ struct Worker {
 impl Worker {
     fn start(number: usize, environment: &[(&str, String)], said: &mpsc::Sender<(usize, String)>) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "proof::a_worker_process", "--nocapture"])
+            .args(["--exact", "proof::a_worker_process", "--ignored", "--nocapture"])
             .envs(environment.iter().map(|(name, value)| (*name, value.as_str())))
             .env("PG_FLEET_WORKER", number.to_string())
             .stdout(Stdio::piped())
@@ -126,11 +126,11 @@ impl Drop for Worker {
     }
 }
 
-/// Works as its environment variables say; without them it does nothing.
+/// Works as its environment variables say.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a process that the proof starts"]
 async fn a_worker_process() {
-    let Ok(number) = env::var("PG_FLEET_WORKER") else { return };
-    let number: usize = number.parse().unwrap();
+    let number: usize = env::var("PG_FLEET_WORKER").unwrap().parse().unwrap();
     let [service, database, key] =
         ["PG_FLEET_SERVICE", "PG_FLEET_DATABASE", "PG_FLEET_KEY"].map(|name| env::var(name).unwrap());
     let pauses = Backoff::new(Duration::from_millis(20), Duration::from_millis(200));

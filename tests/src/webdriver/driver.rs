@@ -6,8 +6,9 @@ use std::{
     net::{Ipv4Addr, TcpStream},
     path::PathBuf,
     process::{Child, ChildStdout, Command, Stdio},
-    sync::Once,
 };
+
+use pg_support::left_out;
 
 const DRIVER: &str = "chromedriver";
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -22,11 +23,11 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// `None` if browser or driver are not installed, which is printed once.
+    /// `None` if browser or driver are not installed, which is reported.
     pub(super) fn start() -> Option<Self> {
         let browser = BROWSERS.into_iter().find_map(in_path);
         let (Some(driver), Some(browser)) = (in_path(DRIVER), browser) else {
-            left_out();
+            left_out("chromium or chromedriver is not installed (Debian: chromium, chromium-driver)");
             return None;
         };
         let mut process = Command::new(driver)
@@ -80,18 +81,4 @@ fn port(output: &mut impl BufRead) -> u16 {
 fn in_path(program: &str) -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
-}
-
-/// Tests without a browser pass, so this is reported; the test harness captures the output of the print macros.
-fn left_out() {
-    static ONCE: Once = Once::new();
-    let why = "chromium or chromedriver is not installed (Debian: chromium, chromium-driver)";
-    assert!(!on_ci(), "nothing may be left out here, but {why}");
-    ONCE.call_once(|| {
-        let _ = writeln!(io::stderr(), "left out: tests in a browser, because {why}");
-    });
-}
-
-fn on_ci() -> bool {
-    env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }

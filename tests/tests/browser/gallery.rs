@@ -4,13 +4,9 @@
 //! axe (<https://github.com/dequelabs/axe-core>) checks the accessibility rules that a program can check. `cargo xtask
 //! test` installs it into `target/axe/` as `tests/axe/` says.
 
-use std::{
-    env, fs,
-    io::{self, Write as _},
-    path::PathBuf,
-    sync::{LazyLock, Once},
-};
+use std::{fs, path::PathBuf, sync::LazyLock};
 
+use pg_support::left_out;
 use pg_tests::webdriver::{Browser, Screen, Scripts};
 
 use crate::site::Site;
@@ -74,13 +70,7 @@ async fn axe(browser: &Browser) -> Vec<String> {
 static AXE: LazyLock<Option<String>> = LazyLock::new(|| {
     let script = fs::read_to_string(target().join("axe/node_modules/axe-core/axe.min.js"));
     if script.is_err() {
-        static ONCE: Once = Once::new();
-        let why = "axe is not installed (`cargo xtask test` does, with Node)";
-        let on_ci = env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        assert!(!on_ci, "nothing may be left out here, but {why}");
-        ONCE.call_once(|| {
-            let _ = writeln!(io::stderr(), "left out: the rules of axe, because {why}");
-        });
+        left_out("axe is not installed (`cargo xtask test` does, with Node): its rules");
     }
     script.ok()
 });

@@ -25,6 +25,22 @@ const HAND_WRITTEN: &[&str] =
 /// Parameters that every request gets automatically.
 const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
 
+/// The reason of a method that has no effect, so that it may be sent again.
+const READS_ONLY: &str = "reads only";
+
+/// The methods with an effect that the documents let a merchant send again: made from the documents and not from the tables, so that
+/// a wrong class in a row is noticed.
+const REPEATABLE: [&str; 8] = [
+    "enterprise/canceltoken",
+    "enterprise/gettoken",
+    "session/initiate",
+    "session/postform",
+    "token/delete",
+    "token/disable",
+    "token/enable",
+    "token/updateCardKeyDetails",
+];
+
 /// The parameter by which a payment is looked up.
 const REFERENCE: &str = "uniqueMerchantReference";
 
@@ -144,21 +160,43 @@ impl<'t> Checker<'t> {
         } else {
             self.record_name(places.of("reply"), &method.reply);
         }
-        if let Some(output) = &method.output
-            && *output != format!("Outcome<{}>", method.reply)
-        {
-            self.problem(places.of("output"), format!("output must be \"Outcome<{}>\" or left out", method.reply));
+        let outcome = format!("Outcome<{}>", method.reply);
+        match &method.output {
+            Some(output) if *output != outcome => {
+                self.problem(places.of("output"), format!("output must be {outcome:?} or left out"));
+            }
+            None if self.tables.methods().any(|(_, other)| other.output.as_ref() == Some(&outcome)) => {
+                let reply = &method.reply;
+                self.problem(
+                    places.of("reply"),
+                    format!("a reply of {reply} is an outcome, so it needs output = {outcome:?}"),
+                );
+            }
+            _ => {}
         }
         self.retry(method);
         self.rows(&method.fields, false);
         self.wire_names(places.row, &method.fields);
     }
 
-    /// A class that would send a payment twice, or look it up by what it does not carry.
+    /// A class that would send a payment or another request with an effect twice, or look it up by what it does not carry.
     fn retry(&mut self, method: &'t Method) {
         let place = method.places.of("retry");
+        // A full stop and a missing reason are reported elsewhere.
+        let why = method.retry_why.trim_end_matches('.');
+        let reads_only = why == READS_ONLY;
+        let path = format!("{}/{}", place.file, method.name);
         if method.retry == Retry::Safe && method.output.is_some() {
             self.problem(place, "a method with an output moves money, so sending it again is not safe");
+        } else if method.retry == Retry::Safe && !why.is_empty() && !reads_only && !REPEATABLE.contains(&&*path) {
+            let what = format!(
+                "sending {path} again is not known to be safe: if it has no effect, its retry_why is {READS_ONLY:?}; if the documents \
+                 let merchants send it again, add it to REPEATABLE in xtask/src/codegen/check.rs"
+            );
+            self.problem(place, what);
+        }
+        if method.retry != Retry::Safe && reads_only {
+            self.problem(place, "a method that reads only is safe to send again");
         }
         let carries = || self.tables.flatten(&method.fields).iter().any(|field| field.wire == REFERENCE);
         if method.retry == Retry::LookupFirst && !self.is_endless() && !carries() {

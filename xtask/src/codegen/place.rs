@@ -8,6 +8,10 @@ use strsim::osa_distance;
 
 /// A list of more words than these does not help to correct a typing mistake.
 const LONG_LIST: usize = 8;
+/// A list of more words than these would fill the screen, so only the nearest are shown.
+const ENDLESS_LIST: usize = 50;
+/// How many of them.
+const NEAREST: usize = 5;
 
 /// A position in one of the table files, counted from 1. Without a file it is their folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,7 +94,7 @@ impl Problems {
 }
 
 /// "…; did you mean "x"? (allowed: …)": the second half of a message about a word that is not known. A long list is
-/// left out where the word is near to one of it.
+/// left out where the word is near to one of it, and cut to the nearest words if it is endless.
 pub(super) fn allowed<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> String {
     let mut words: Vec<&str> = words.into_iter().collect();
     words.sort_unstable();
@@ -99,6 +103,10 @@ pub(super) fn allowed<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) 
     let hint = near.map_or_else(String::new, |known| format!("; did you mean {known:?}?"));
     if words.is_empty() || (near.is_some() && words.len() > LONG_LIST) {
         hint
+    } else if words.len() > ENDLESS_LIST {
+        let count = words.len();
+        words.sort_by_key(|known| distance(word, known));
+        format!("{hint} (of {count} that are allowed, the nearest: {})", words[..NEAREST].join(", "))
     } else {
         format!("{hint} (allowed: {})", words.join(", "))
     }
@@ -106,9 +114,12 @@ pub(super) fn allowed<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) 
 
 /// The word that was probably meant: at most a third of its letters are others. Capitals do not count.
 pub(super) fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
-    let distance = |known: &str| osa_distance(&word.to_ascii_lowercase(), &known.to_ascii_lowercase());
-    let near = words.into_iter().map(|known| (distance(known), known)).min()?;
+    let near = words.into_iter().map(|known| (distance(word, known), known)).min()?;
     (near.0 <= word.len().div_ceil(3)).then_some(near.1)
+}
+
+fn distance(word: &str, known: &str) -> usize {
+    osa_distance(&word.to_ascii_lowercase(), &known.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -126,5 +137,13 @@ mod tests {
         let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
         assert_eq!(allowed("thre", words), "; did you mean \"three\"?");
         assert_eq!(allowed("unlike any", words), " (allowed: eight, five, four, nine, one, seven, six, three, two)");
+    }
+
+    #[test]
+    fn of_an_endless_list_the_nearest_words_are_shown() {
+        let words: Vec<String> = (100..2_100).map(|number| format!("module::test_{number}")).collect();
+        let told = allowed("another::folder::test_77", words.iter().map(String::as_str));
+        let nearest = "module::test_177, module::test_277, module::test_377, module::test_477, module::test_577";
+        assert_eq!(told, format!(" (of 2000 that are allowed, the nearest: {nearest})"));
     }
 }

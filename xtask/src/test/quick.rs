@@ -78,7 +78,7 @@ pub(super) fn run(root: &Path) -> Result<()> {
         bail!("no test was built for {}", listed(&changed));
     }
     left_out.extend(not_built(&metadata, &affected, &programs)?);
-    let mut run = Run::new(true);
+    let mut run = Run::new(workspace::on_ci());
     run.together(all, super::at_once());
     run.end()?;
     println!("left out, of what the change may reach: {}", listed(&left_out));

@@ -1,5 +1,7 @@
 //! The programs of tests: built together, each with its own step.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,6 +11,7 @@ use cargo_metadata::camino::Utf8PathBuf;
 use cargo_metadata::{Message, Metadata, Package, PackageId, TargetKind};
 
 use super::{cargo, debian};
+use crate::held::Held;
 use crate::steps::{self, Outcome, Step};
 
 /// The slowest programs, which begin first: package and target, or no target for the unit tests of the library.
@@ -47,8 +50,8 @@ pub(super) fn build(root: &Path, arguments: &[&str]) -> Result<Vec<Program>> {
     steps::say(&format!("    cargo {}", all.join(" ")));
     steps::where_the_step_prints(&mut command)?;
     let command = command.args(["--message-format", "json-render-diagnostics"]).stdout(Stdio::piped());
-    let mut child = command.spawn().context("cargo could not be started")?;
-    let output = BufReader::new(child.stdout.take().context("cargo has no output")?);
+    let mut child = Held::spawn(command).context("cargo could not be started")?;
+    let output = BufReader::new(child.stdout().context("cargo has no output")?);
     let mut programs = Vec::new();
     for message in Message::parse_stream(output) {
         if let Message::CompilerArtifact(artifact) = message.context("the output of cargo cannot be read")?
@@ -84,7 +87,7 @@ pub(super) fn steps<'a>(programs: &'a [Program], metadata: &'a Metadata) -> Resu
                 if store == "postgres" && debian::is_missing(debian::POSTGRES) {
                     return Ok(Outcome::LeftOut("PostgreSQL is not installed".to_owned()));
                 }
-                steps::execute(command(program, package)?.args(*names).env("PG_TEST_STORE", store))
+                reporting(command(program, package)?.args(*names).env("PG_TEST_STORE", store))
             }));
         }
     }
@@ -105,7 +108,34 @@ const JOURNEYS: [(&str, &[&str]); 2] = [
 
 /// Runs it where Cargo would.
 pub(super) fn execute(program: &Program, package: &Package, arguments: &[&str]) -> Result<Outcome> {
-    steps::execute(command(program, package)?.args(arguments))
+    reporting(command(program, package)?.args(arguments))
+}
+
+/// The variable with the file in which tests write why they skip something, a reason a line (`pg_support::left_out`).
+const COLLECTED: &str = "PG_LEFT_OUT";
+
+/// Runs tests; left out if they skip something.
+fn reporting(command: &mut Command) -> Result<Outcome> {
+    let collected = tempfile::NamedTempFile::new().context("no file for what tests leave out")?;
+    steps::execute(command.env(COLLECTED, collected.path()))?;
+    let reasons = fs::read_to_string(collected.path()).context("what tests left out cannot be read")?;
+    Ok(match summed_up(&reasons) {
+        None => Outcome::Done,
+        Some(why) => Outcome::LeftOut(why),
+    })
+}
+
+/// Each reason once, with the number of tests that have it.
+fn summed_up(reasons: &str) -> Option<String> {
+    let mut counted = BTreeMap::new();
+    for reason in reasons.lines() {
+        *counted.entry(reason).or_insert(0) += 1;
+    }
+    let told: Vec<String> = counted
+        .into_iter()
+        .map(|(reason, times)| if times == 1 { reason.to_owned() } else { format!("{reason} ({times} times)") })
+        .collect();
+    (!told.is_empty()).then(|| format!("all but: {}", told.join("; ")))
 }
 
 fn command(program: &Program, package: &Package) -> Result<Command> {
@@ -119,8 +149,23 @@ fn command(program: &Program, package: &Package) -> Result<Command> {
 mod tests {
     use cargo_metadata::TargetKind;
 
-    use super::LONGEST;
+    use std::process::Command;
+
+    use super::{LONGEST, Outcome, reporting};
     use crate::workspace;
+
+    #[test]
+    fn tests_that_skip_something_are_left_out() {
+        let ended = |script: &str| match reporting(Command::new("sh").args(["-c", script])) {
+            Ok(Outcome::Done) => "done".to_owned(),
+            Ok(Outcome::LeftOut(why)) => why,
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(ended(":"), "done");
+        let script = r#"for why in "no disk" "no network" "no disk"; do echo "$why" >>"$PG_LEFT_OUT"; done"#;
+        assert_eq!(ended(script), "all but: no disk (2 times); no network");
+        assert!(ended(&format!("{script}; exit 3")).contains("exit status: 3"));
+    }
 
     #[test]
     fn the_longest_exist() {

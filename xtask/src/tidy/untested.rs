@@ -1,5 +1,5 @@
-//! Checks that no test is skipped: targets that are not built as tests contain none, and every source is a program of its
-//! package or a module at its place. The page of the coverage names tests by these places.
+//! Checks that no test is skipped unnoticed: targets that are not built as tests contain none, every source is a program of its
+//! package or a module at its place, and one function decides what is left out on CI. The page of the coverage names tests by these places.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,15 @@ use toml::{Table, Value};
 
 use super::{Source, Violation};
 
+/// The file whose function tests call when they skip something, and the tools that run it.
+const LEFT_OUT: &str = "tests/support/src/left_out.rs";
+const TOOLS: &str = "xtask/";
+
 const MARKS: [&str; 3] = ["#[test]", "#[tokio::test", "proptest! {"];
 
 /// Checks the manifests that switch a target's tests off, and that every source is compiled.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
-    let mut violations = Vec::new();
+    let mut violations = own_verdicts(sources);
     let mut packages = BTreeMap::new();
     for manifest in sources.iter().filter(|source| source.path.ends_with("/Cargo.toml")) {
         let folder = manifest.path.trim_end_matches("Cargo.toml");
@@ -33,6 +37,18 @@ pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
         }
     }
     Ok(violations)
+}
+
+/// Sources that ask themselves whether they run on CI: what their tests skip would be missing from the summary of `cargo xtask test`.
+fn own_verdicts(sources: &[Source]) -> Vec<Violation> {
+    let asks = |source: &&Source| {
+        let ours = source.path == LEFT_OUT || source.path.starts_with(TOOLS);
+        !ours
+            && source.path.ends_with(".rs")
+            && ["var(\"CI\")", "var_os(\"CI\")"].iter().any(|call| source.text.contains(call))
+    };
+    let found = sources.iter().filter(asks);
+    found.map(|source| Violation::new(&source.path, "asks for CI", "call pg_support::left_out")).collect()
 }
 
 /// Whether Cargo compiles the file, named from the folder of its package, as a program or a library.
@@ -106,6 +122,21 @@ mod tests {
             assert_eq!(places(&sources), ["a/src/b.rs"]);
         }
         assert_eq!(places(&[("a/Cargo.toml", "[package]\n[lib]\nbench = false"), ("a/src/lib.rs", test)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_test_that_decides_by_itself_what_is_left_out_is_found() {
+        let asks = "if env::var(\"CI\").is_err() { return; }";
+        let sources = [
+            ("tests/support/Cargo.toml", "[package]"),
+            ("tests/support/src/lib.rs", "mod left_out;"),
+            ("tests/support/src/left_out.rs", asks),
+            ("a/Cargo.toml", "[package]"),
+            ("a/tests/c.rs", asks),
+            ("xtask/Cargo.toml", "[package]"),
+            ("xtask/src/main.rs", asks),
+        ];
+        assert_eq!(places(&sources), ["a/tests/c.rs"]);
     }
 
     #[test]

@@ -96,8 +96,7 @@ fn offered(line: &str) -> Option<Vec<String>> {
     let shell =
         std::process::Command::new("bash").args(["--norc", "-c", ASK, "bash", env!("CARGO_BIN_EXE_pg"), line]).output();
     let Ok(output) = shell else {
-        let on_ci = std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-        assert!(!on_ci, "CI needs bash");
+        pg_support::left_out("bash is not installed: what it completes");
         return None;
     };
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{line}");

@@ -183,13 +183,11 @@ impl Drop for Fleet {
 
 /// PostgreSQL, or SQLite where that is not installed.
 async fn database(folder: &TempDir) -> (Option<Postgres>, String) {
-    if Postgres::installed().is_none() {
-        eprintln!("PostgreSQL is not installed: the servers share a SQLite file");
+    let Some(postgres) = Postgres::for_one_test(&[]) else {
         let file = folder.path().join("intents.sqlite").to_str().unwrap().to_owned();
         drop(SqliteStore::open(&file).unwrap());
         return (None, file);
-    }
-    let postgres = Postgres::start(&[]).unwrap();
+    };
     let url = format!("{}?sslmode=disable", postgres.database().unwrap());
     drop(PostgresStore::migrate(&url).await.unwrap());
     (Some(postgres), url)
