@@ -175,6 +175,11 @@ impl Refused {
         self.reading.says_it_was_done
     }
 
+    /// Whether the code has its documented meaning.
+    pub(crate) const fn is_documented(&self) -> bool {
+        self.reading.documented
+    }
+
     /// Whether the documents or the dialect say what to do about the code. Otherwise only the status says something.
     pub(crate) fn is_told(&self) -> bool {
         self.reading.documented || self.entry().is_some_and(|entry| entry.remedy.is_some())

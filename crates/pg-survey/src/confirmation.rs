@@ -25,15 +25,23 @@ pub(crate) fn decline(point: &'static str, answer: &Answer, notes: &mut Notes) {
     notes.retract(point, &why);
 }
 
-/// Withdraws the reply to a lookup that finds nothing, if the lookup of an approved payment gets it too.
+pub(crate) const NOTHING: &str = "lookup.nothing";
+
+/// Confirms the refusal of a lookup that finds nothing, if the lookup of an approved payment finds it. Withdraws the reply to a
+/// lookup that finds nothing, if the lookup of an approved payment gets it too.
 pub(crate) fn lookups(answer: &Answer, notes: &mut Notes) {
     let found = statuses(answer);
     found.iter().for_each(|status| notes.ordinary(status));
-    if !found.is_empty() || !notes.is_same("lookup", answer) {
+    if !found.is_empty() {
+        notes.confirm(NOTHING);
+        notes.confirm("unknown-transaction-key");
+        return;
+    }
+    if !notes.is_same("lookup", answer) {
         return;
     }
     let why = "the lookup of a payment that was made got the same reply";
-    notes.retract("lookup.nothing", why);
+    notes.retract(NOTHING, why);
     if notes.sighting("unknown-transaction-key").is_some_and(|sighting| sighting.seen == answer.seen()) {
         notes.retract("unknown-transaction-key", why);
     }

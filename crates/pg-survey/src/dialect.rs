@@ -194,6 +194,17 @@ mod tests {
         }
     }
 
+    /// A malformed body may get 101, and a browser 106. A denied lookup is still no empty one.
+    #[test]
+    fn a_documented_code_keeps_its_meaning_in_whatever_situation_it_is_seen() {
+        let dialect = written("x", &notes(&[("malformed-body", "101"), ("called-by-a-browser", "106")]));
+        for code in ["101", "106"] {
+            let meaning = |dialect: &Dialect| dialect.error_meaning(3, &code.into(), 403);
+            assert_eq!(dialect.error(&code.into()).map(|entry| entry.situations.len()), Some(1), "{code}");
+            assert_eq!(meaning(&dialect), meaning(&Dialect::documented()), "{code}");
+        }
+    }
+
     #[test]
     fn values_that_a_file_cannot_contain_are_left_out() {
         let dialect = written("x", &notes(&[("unknown-card-key", "1 2"), ("missing-parameter", "119")]));

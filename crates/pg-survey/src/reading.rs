@@ -219,10 +219,25 @@ fn nothing(point: &'static str, code_of: &'static str, answer: &Answer, evidence
         notes.undecided(&[point], "the lookup found something that does not exist");
         return;
     }
-    notes.sight(point, Seen::Word(point::nothing(form)), evidence);
+    let word = Seen::Word(point::nothing(form));
+    // Clients take this reply for proof that there is no payment. The service may give it to every lookup of the account.
+    let is_confirmed_later = point == confirmation::NOTHING && form != EmptyList;
+    if is_confirmed_later {
+        notes.undecided(
+            &[point],
+            "needs payments: only a lookup that finds a payment shows that not every lookup is refused",
+        );
+        notes.suspect(point, word, evidence);
+    } else {
+        notes.sight(point, word, evidence);
+    }
     // Clients recognise the form by its code, so a dialect must name this code.
     if form == Error && !same {
-        notes.sight(code_of, answer.seen(), evidence);
+        if is_confirmed_later {
+            notes.suspect(code_of, answer.seen(), evidence);
+        } else {
+            notes.sight(code_of, answer.seen(), evidence);
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::Request;
 use pg_model::{
-    Auth, AuthCardKey, AuthSessionKey, CancelPreauth, CapturePreauth, CardDetails, CardKey, Currency, Initiate,
-    InitiateThreeDSecureCardKey, Item, Order, Outcome, Preauth, Refund, Transaction,
+    Auth, AuthCardKey, AuthSessionKey, CardDetails, CardKey, Currency, Initiate, InitiateThreeDSecureCardKey, Item,
+    Order, Outcome, Preauth, Session, Transaction,
 };
 use pg_proto::{
     Account,
@@ -22,9 +22,10 @@ use pg_proto::{
 
 use pg_sandbox::records::{Payment, PaymentKind};
 
-use crate::run::{Once, Run, Updating};
+use crate::run::{Claim, Once, Run, Updating};
 
 pub(crate) mod hosted;
+mod operations;
 
 /// How an order is paid, or which follow-up is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub(crate) enum Kind {
     Capture,
     Cancel,
     Refund,
+    /// Charges the card of an earlier payment again, in version 5.
+    Repeat,
     /// With a stored card and an authentication by its bank.
     ThreeDSecure,
     /// Refreshes stored cards.
@@ -53,6 +56,11 @@ impl Kind {
     /// Whether it does so with one request.
     pub(crate) const fn charges(self) -> bool {
         matches!(self, Self::Auth | Self::Preauth | Self::CardKey | Self::Session)
+    }
+
+    /// Whether it works on an earlier payment.
+    pub(crate) const fn operates(self) -> bool {
+        matches!(self, Self::Capture | Self::Cancel | Self::Refund | Self::Repeat)
     }
 }
 
@@ -90,6 +98,8 @@ pub(crate) struct Job {
     pub(crate) batch_size: usize,
     /// When its token expires, in seconds since 1970, if the merchant says so.
     pub(crate) expires: Option<u64>,
+    /// Whether an operation is one of version 5.
+    pub(crate) version_5: bool,
 }
 
 impl Job {
@@ -151,9 +161,7 @@ impl Job {
             Kind::Preauth => Box::new(Charge::new(account, self.preauth(), self.bounds).expect(right)),
             Kind::CardKey => Box::new(Charge::new(account, self.auth_card_key(), self.bounds).expect(right)),
             Kind::Session => Box::new(Charge::new(account, self.auth_session_key(), self.bounds).expect(right)),
-            Kind::Capture => once(Retry::new(account, self.capture(), RetryBounds::default()).expect(right)),
-            Kind::Cancel => once(Retry::new(account, self.cancel(), RetryBounds::default()).expect(right)),
-            Kind::Refund => once(Retry::new(account, self.refund(), RetryBounds::default()).expect(right)),
+            Kind::Capture | Kind::Cancel | Kind::Refund | Kind::Repeat => self.operation(account, None).expect(right),
             Kind::ThreeDSecure => {
                 let initiation =
                     InitiateThreeDSecureCardKey::new(self.key.as_str(), self.order()).return_url(RETURN_PAGE);
@@ -190,9 +198,7 @@ impl Job {
             Kind::Preauth => self.charging(saved, &account, with_request.then(|| self.preauth()))?,
             Kind::CardKey => self.charging(saved, &account, with_request.then(|| self.auth_card_key()))?,
             Kind::Session => self.charging(saved, &account, with_request.then(|| self.auth_session_key()))?,
-            Kind::Capture => once(Retry::resume(saved, account, self.capture())?),
-            Kind::Cancel => once(Retry::resume(saved, account, self.cancel())?),
-            Kind::Refund => once(Retry::resume(saved, account, self.refund())?),
+            Kind::Capture | Kind::Cancel | Kind::Refund | Kind::Repeat => self.operation(account, Some(saved))?,
             Kind::ThreeDSecure => Box::new(ThreeDSecure::resume(saved, plain())?),
             Kind::Checkout => Box::new(Checkout::resume(saved, plain(), hosted::plan(self))?),
             Kind::Update => {
@@ -218,7 +224,8 @@ impl Job {
     pub(crate) fn open_session(account: Arc<Account>) -> Box<dyn Run> {
         let bounds = RetryBounds::default().again(6).within(Duration::from_secs(1_200));
         let retry = Retry::new(account, Initiate::new(ERROR_PAGE), bounds).expect("a valid request");
-        Box::new(Once { retry, brought: |session| session.session_key.as_str().to_owned() })
+        let claim = |session: Session| Claim::Done { brought: session.session_key.as_str().to_owned() };
+        Box::new(Once { retry, claim })
     }
 
     pub(crate) fn three_d_secure(&self) -> ThreeDSecurePlan {
@@ -244,23 +251,4 @@ impl Job {
             .polls(2 * minute, 10 * minute)
             .patience(240 * minute)
     }
-
-    pub(crate) fn capture(&self) -> CapturePreauth {
-        CapturePreauth::new(self.key.as_str()).transaction_value(self.pence)
-    }
-
-    pub(crate) fn cancel(&self) -> CancelPreauth {
-        CancelPreauth::new(self.key.as_str()).transaction_value(self.pence)
-    }
-
-    pub(crate) fn refund(&self) -> Refund {
-        Refund::new(self.key.as_str()).transaction_value(self.pence)
-    }
-}
-
-fn once<M: pg_model::ApiRequest<Output = Outcome<Transaction>> + 'static>(retry: Retry<M>) -> Box<dyn Run> {
-    Box::new(Once {
-        retry,
-        brought: |outcome: Outcome<Transaction>| outcome.record().transaction_key.as_str().to_owned(),
-    })
 }

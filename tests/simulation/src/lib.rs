@@ -18,6 +18,7 @@
 #![deny(missing_docs)]
 
 mod agenda;
+mod bank;
 mod checks;
 mod client;
 mod conduct;

@@ -89,6 +89,7 @@ pub(crate) fn orders(scenario: Scenario) -> Vec<Order> {
             source: Vec::new(),
             batch_size: usize::try_from(dice.between(1, 4)).unwrap_or(1),
             expires: None,
+            version_5: false,
             bounds,
         };
         let client = usize::from(dice.per_mille(300));

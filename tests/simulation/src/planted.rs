@@ -1,10 +1,11 @@
-//! Planted bugs, to test whether the checks find them. They are in this crate only: wrong clients in `client`, `naive`
-//! and `twist`, a wrong service in `tamper` and `shared`.
+//! Planted bugs, to test whether the checks find them. They are in this crate only: wrong clients in `client`, `naive`,
+//! `returns` and `twist`, a wrong service in `tamper` and `shared`.
 
 use crate::{Played, Scenario, conduct::ClientBehaviour, many::shrink, playing, scenario::Disturbance};
 
 mod client;
 mod naive;
+mod returns;
 mod shared;
 mod tamper;
 mod twist;
@@ -48,9 +49,11 @@ pub const ALL: &[&Planted] = &[
     &client::RESUMES_UNDER_ANOTHER_ACCOUNT,
     &twist::NEVER_GIVES_UP,
     &client::REPEATS_CAPTURES,
+    &client::REPEATS_REPEATS,
     &twist::ONE_COPY_IS_EVERY_COPY,
+    &twist::ONE_DECLINE_IS_EVERY_COPY,
     &twist::BELIEVES_A_CALLBACK,
-    &twist::BELIEVES_A_RETURN,
+    &returns::BELIEVES_A_RETURN,
     &twist::TAKES_FAILED_FOR_PASSED,
     &twist::BELIEVES_A_SUCCESS_PAGE,
     &twist::LEAVES_A_TOKEN_OPEN,

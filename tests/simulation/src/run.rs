@@ -144,10 +144,10 @@ pub(crate) fn variant(value: &impl fmt::Debug) -> String {
     shown.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// A request other than a payment, and what to read from its reply.
+/// A request other than a payment, and the claim that its reply makes.
 pub(crate) struct Once<M: ApiRequest> {
     pub(crate) retry: Retry<M>,
-    pub(crate) brought: fn(M::Output) -> String,
+    pub(crate) claim: fn(M::Output) -> Claim,
 }
 
 impl<M: ApiRequest<Output: Clone>> Run for Once<M> {
@@ -157,7 +157,7 @@ impl<M: ApiRequest<Output: Clone>> Run for Once<M> {
             Action::WaitUntil(until) => Step::WaitUntil(until),
             Action::Ask(never) => match never {},
             Action::Done(outcome) => Step::Ended(match outcome {
-                RetryOutcome::Answered(reply) => Claim::Done { brought: (self.brought)(reply) },
+                RetryOutcome::Answered(reply) => (self.claim)(reply),
                 RetryOutcome::Refused(_) => Claim::Refused { for_good: false },
                 RetryOutcome::NotSent => Claim::NotSent,
                 RetryOutcome::Unknown { why, .. } => Claim::Unknown { reconcile: None, why: variant(&why) },

@@ -40,6 +40,8 @@ pub(crate) enum Disturbance {
     OtherAccounts,
     /// Another program of the merchant pays something else under the same reference.
     SharedReferences,
+    /// The bank declines operations on a payment, and more often those that it has executed already.
+    Declines,
     /// Several processes of the service share its store, behind a load balancer.
     Processes,
     /// Connections to the database of a fleet break, before and after a commit.
@@ -55,7 +57,7 @@ pub(crate) enum Disturbance {
 }
 
 impl Disturbance {
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 24] = [
         Self::LostRequests,
         Self::LostReplies,
         Self::LongDelays,
@@ -73,6 +75,7 @@ impl Disturbance {
         Self::CardKeys,
         Self::OtherAccounts,
         Self::SharedReferences,
+        Self::Declines,
         Self::Processes,
         Self::LostConnections,
         Self::SlowDatabase,

@@ -16,6 +16,7 @@ use pg_sandbox::{
 
 use crate::{
     agenda::Millis,
+    bank::Bank,
     conduct::ClientBehaviour,
     dice::{self, Dice},
     job::UPDATER_KEY,
@@ -42,6 +43,7 @@ pub(crate) struct Service {
     seed: u64,
     starts: u64,
     spoken: DialectPair,
+    bank: Bank,
 }
 
 impl Service {
@@ -58,7 +60,8 @@ impl Service {
         let mut all = Vec::new();
         all.resize_with(processes, || None);
         let (seed, balancer) = (scenario.seed, Dice::new(scenario.seed, "balancer"));
-        let mut service = Self { processes: all, last: 0, balancer, store, seed, starts: 0, spoken };
+        let mut service =
+            Self { processes: all, last: 0, balancer, store, seed, starts: 0, spoken, bank: Bank::new(scenario) };
         service.start();
         service
     }
@@ -108,11 +111,19 @@ impl Service {
 
     /// Answers requests that arrived together; `None` if the process crashed.
     pub(crate) fn serve(&mut self, now: Millis, requests: Vec<Request<Bytes>>) -> Option<Vec<Response<Bytes>>> {
-        let responses = self.choose()?.handle_group(timestamp(now), requests);
+        // An order of an operator comes before the bank, and is given only to several processes.
+        let alone = self.processes() == 1;
+        let mut bank = |request| self.bank.declined(request, &self.spoken).filter(|_| alone);
+        let declined: Vec<_> = requests.iter().map(&mut bank).collect();
+        let asked = requests.into_iter().zip(&declined).filter(|(_, declined)| declined.is_none());
+        let asked = asked.map(|(request, _)| request).collect();
+        let mut responses = self.choose()?.handle_group(timestamp(now), asked).into_iter();
         if self.store.has_crashed() {
             self.crash();
             return None;
         }
+        let responses = declined.into_iter().filter_map(|declined| declined.or_else(|| responses.next()));
+        let responses: Vec<_> = responses.collect();
         let said = |ledger: &mut Ledger| {
             let (spoken, now) = (&self.spoken, timestamp(now));
             responses.into_iter().map(|response| spoken.said(response, ledger, now)).collect()

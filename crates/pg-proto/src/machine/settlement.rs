@@ -72,11 +72,13 @@ impl Listed {
 
     fn replied(account: &Account, reply: http::Response<Bytes>) -> Self {
         let proves = |form| account.dialect().proves_nothing_there(form);
-        let is_not_found = reply.status() == http::StatusCode::NOT_FOUND;
-        if is_not_found && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound) {
-            return Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::NotFound) });
-        }
+        let says_nothing = reply.status() == http::StatusCode::NOT_FOUND
+            && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound);
         match account.reply::<TransactionLookup>(reply) {
+            Err(ReplyError::Refused(refused)) if says_nothing && is_denial(&refused) => {
+                Self::refused(refused, proves(EmptyLookup::Error))
+            }
+            _ if says_nothing => Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::NotFound) }),
             Ok(found) if found.transactions.is_empty() => {
                 Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::EmptyList) })
             }
@@ -107,6 +109,14 @@ impl Listed {
             },
         }
     }
+}
+
+/// Whether a refusal with the HTTP status of an empty lookup is about the account or the whole request: the documents define
+/// its code, and not as one about a reference, or the dialect does.
+fn is_denial(refused: &Refused) -> bool {
+    let of_the_record = matches!(refused.remedy(), Remedy::LookUp | Remedy::FixRequest);
+    let documented = refused.is_documented() && *refused.code() != ErrorCode::INVALID_MERCHANT_REFERENCE;
+    documented || refused.is_known() && !of_the_record
 }
 
 impl Expected {

@@ -1,22 +1,19 @@
-//! A capture, a cancellation or a refund matches the claim of its machine, and was executed once unless the network
-//! doubled it. A refusal is one of every copy.
+//! A capture, a cancellation, a refund or a repeat matches the claim of its machine, and was executed once unless the network
+//! doubled it. A refusal or a decline is one of every copy.
 
 use pg_sandbox::records::PaymentKind;
 
 use crate::{job::Kind, run::Claim, task::Task, world::World};
 
 pub(crate) fn at_the_end(world: &mut World<'_>) -> Result<(), String> {
-    world
-        .tasks
-        .iter()
-        .filter(|task| matches!(task.job.kind, Kind::Capture | Kind::Cancel | Kind::Refund))
-        .try_for_each(|task| check(world, task))
+    world.tasks.iter().filter(|task| task.job.kind.operates()).try_for_each(|task| check(world, task))
 }
 
 fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
     let kind = match task.job.kind {
         Kind::Capture => PaymentKind::Capture,
         Kind::Cancel => PaymentKind::CancelPreAuth,
+        Kind::Repeat => PaymentKind::Auth,
         _ => PaymentKind::Refund,
     };
     let name = &task.job.name;
@@ -34,6 +31,9 @@ fn check(world: &World<'_>, task: &Task) -> Result<(), String> {
         }
         Some(Claim::NotSent) if !done.is_empty() => Err(format!("{name} claims that nothing left, and was done")),
         Some(Claim::Refused { .. }) if !done.is_empty() => Err(format!("{name} claims to be refused, and was done")),
+        // A decline of a repeat may answer one copy while the bank has approved the other one.
+        Some(Claim::Declined) if task.job.kind == Kind::Repeat && task.doubled => Ok(()),
+        Some(Claim::Declined) if !done.is_empty() => Err(format!("{name} claims to be declined, and was done")),
         _ => Ok(()),
     }
 }

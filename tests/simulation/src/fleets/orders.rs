@@ -102,6 +102,7 @@ fn order(number: usize, dice: &mut Dice, spread: Millis, accounts: usize) -> Ord
         source: Vec::new(),
         batch_size: 1,
         expires: None,
+        version_5: false,
     };
     let account = if accounts > 1 && dice.per_mille(250) { 1 } else { 0 };
     let submitted = kind == Kind::CardKey && dice.per_mille(300);
@@ -135,7 +136,7 @@ impl Order {
             Kind::Session => worker.charge(job.auth_session_key()).await?,
             Kind::Capture => worker.operation(&job.name, job.capture()).await?,
             Kind::Cancel => worker.operation(&job.name, job.cancel()).await?,
-            Kind::Refund | Kind::Update => worker.operation(&job.name, job.refund()).await?,
+            Kind::Refund | Kind::Repeat | Kind::Update => worker.operation(&job.name, job.refund()).await?,
             Kind::Checkout => return worker.checkout(&job.name, hosted::token(job)).await.map(Some),
             Kind::ThreeDSecure => {
                 let initiation =
@@ -152,7 +153,7 @@ impl Order {
         let token = self.progress().token.clone();
         let keys = |payments: Vec<&Payment>| payments.into_iter().map(|payment| payment.key.clone()).collect();
         shared.ledger(|ledger| match self.job.kind {
-            Kind::Capture | Kind::Cancel | Kind::Refund | Kind::Update => {
+            Kind::Capture | Kind::Cancel | Kind::Refund | Kind::Repeat | Kind::Update => {
                 let kind = kind_of(self.job.kind);
                 keys(ledger.children(&self.job.key).filter(|child| child.kind == kind && child.approved()).collect())
             }

@@ -10,7 +10,7 @@ use pg_proto::{
 use super::Planted;
 use crate::{
     conduct::ClientBehaviour,
-    job::Job,
+    job::{Job, Kind},
     run::{Claim, Run, Step},
     scenario::Disturbance,
 };
@@ -77,14 +77,23 @@ fn rebound(saved: &str, account: &Account) -> SavedState {
 /// Captures, cancellations and refunds without a reply are sent again, although the service cannot recognise the
 /// repetition.
 pub(super) const REPEATS_CAPTURES: Planted =
-    Planted::new("a capture without a reply is resent", "follow-ups are what they claim", 500, &RepeatsCaptures);
+    Planted::new("a capture without a reply is resent", "follow-ups are what they claim", 500, &Resends(|_| true));
 
-struct RepeatsCaptures;
+/// A repeat without a reply is sent again: version 5 has no reference that the service accepts once.
+pub(super) const REPEATS_REPEATS: Planted = Planted::new(
+    "a repeat of version 5 without a reply is resent",
+    "follow-ups are what they claim",
+    500,
+    &Resends(|kind| kind == Kind::Repeat),
+);
 
-impl ClientBehaviour for RepeatsCaptures {
+/// Sends these operations again.
+struct Resends(fn(Kind) -> bool);
+
+impl ClientBehaviour for Resends {
     fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
         let run = job.begin(Arc::clone(&account));
-        if job.kind.charges() {
+        if job.kind.charges() || !(self.0)(job.kind) {
             return run;
         }
         Box::new(Repeating { run, job: job.clone(), account, again: 2 })

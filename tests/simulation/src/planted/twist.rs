@@ -130,6 +130,29 @@ pub(super) const ONE_COPY_IS_EVERY_COPY: Planted = Planted::new(
 )
 .needs(Disturbance::Duplicates);
 
+/// The decline of one copy counts as a decline of every copy, although the bank declined it because of another one.
+pub(super) const ONE_DECLINE_IS_EVERY_COPY: Planted = Planted::new(
+    "the decline of a second copy counts as one of the first",
+    "follow-ups are what they claim",
+    1_000,
+    &Twist {
+        of: |kind| matches!(kind, Kind::Capture | Kind::Cancel | Kind::Refund),
+        hears: |event| {
+            let declined = matches!(&event, Event::Reply(reply) if is_decline(&String::from_utf8_lossy(reply.body())));
+            if declined { ControlFlow::Break(Step::Ended(Claim::Declined)) } else { ControlFlow::Continue(event) }
+        },
+        ..Twist::NONE
+    },
+)
+.needs(Disturbance::Declines);
+
+/// Whether a reply of either version says that the bank declined.
+fn is_decline(body: &str) -> bool {
+    ["\"transactionStatusCode\":\"901\"", "<transactionStatusCode>901<", "<status>0<"]
+        .iter()
+        .any(|text| body.contains(text))
+}
+
 /// A bank that does not answer counts as a decline.
 pub(super) const NO_RESPONSE_IS_A_DECLINE: Planted = Planted::new(
     "no response from the bank counts as a decline",
@@ -302,21 +325,6 @@ impl Run for Believing {
         self.run.shown()
     }
 }
-
-/// A customer's return from the bank counts as a payment.
-pub(super) const BELIEVES_A_RETURN: Planted = Planted::new(
-    "a returning customer counts as paid",
-    "claims are true",
-    300,
-    &Twist {
-        of: |kind| kind == Kind::ThreeDSecure,
-        told: |what| {
-            let claim = Claim::Approved { key: "as the address said".to_owned() };
-            matches!(what, OwnerEvent::Returned).then_some(Step::Ended(claim))
-        },
-        ..Twist::NONE
-    },
-);
 
 /// A machine reads that the customer was authenticated although the customer failed.
 pub(super) const TAKES_FAILED_FOR_PASSED: Planted = Planted::new(

@@ -294,7 +294,7 @@ impl World<'_> {
         *self.tally.claims.entry(counted).or_default() += 1;
         match claim {
             Claim::Approved { key } if pays => self.follow_up(task, &key),
-            Claim::Done { brought } if kind == Kind::Capture => self.follow_up(task, &brought),
+            Claim::Done { brought } if matches!(kind, Kind::Capture | Kind::Repeat) => self.follow_up(task, &brought),
             _ => {}
         }
     }

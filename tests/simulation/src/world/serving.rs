@@ -112,6 +112,7 @@ impl World<'_> {
             (Session::KIND, "sessionKey"),
             (BatchCards::KIND, "batchKey"),
             (CheckoutToken::KIND, "tokenid"),
+            (Payment::KIND, "trans_key"),
         ] {
             self.acknowledged.extend(values(&body, name).map(|key| (kind, key.to_owned())));
         }

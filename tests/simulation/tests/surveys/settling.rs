@@ -215,6 +215,31 @@ fn a_reply_that_every_lookup_gets_does_not_say_that_there_is_nothing() {
     }
 }
 
+/// Without payments, no other lookup shows whether the account may look up at all.
+// spec: 2 §4.4, A43
+#[test]
+fn a_refused_lookup_is_empty_only_if_another_one_finds_a_payment() {
+    let lookups: Twist = |path, _, reply| {
+        if path.contains("/transaction/lookup/") && !reply.contains("transactionKey") {
+            REFUSED.to_owned()
+        } else {
+            reply
+        }
+    };
+    let everything: Twist = |path, _, reply| {
+        let denied = path.contains("/transaction/lookup/") || reply.contains("\"943\"");
+        if denied && !reply.contains("transactionStatusCode") { REFUSED.to_owned() } else { reply }
+    };
+    for twist in [lookups, everything] {
+        let (report, written, _) = twisted(Options::default(), twist);
+        open(&report, "lookup.nothing", "a lookup that finds a payment");
+        assert_eq!(written.lookup.nothing, None);
+        let (_, written, _) = twisted(paying(), twist);
+        assert_eq!(written.lookup.nothing, Some(EmptyLookup::Error));
+        assert!(written.error_meaning(3, &"777".into(), 400).unknown_transaction);
+    }
+}
+
 // spec: 2 §3.2, A97
 #[test]
 fn a_code_that_a_refund_above_the_amount_gets_too_is_looked_up() {

@@ -26,6 +26,22 @@ pub enum CheckoutOutcome {
     },
     /// Whether the checkout was paid is unknown. If another machine works on it, the reason is
     /// [`UnknownReason::Superseded`], even if this one has no token: resume the stored state.
+    ///
+    /// Keep the order open, and offer no other payment for it without being ready to refund one of the two. The next step
+    /// depends on the reason:
+    /// - [`Superseded`](UnknownReason::Superseded): none here; the other machine has the outcome.
+    /// - [`Credentials`](UnknownReason::Credentials), [`LookupRefused`](UnknownReason::LookupRefused),
+    ///   [`HeldBack`](UnknownReason::HeldBack): correct the credentials or the permission, then resume and
+    ///   [look again](super::Checkout::look_again).
+    /// - [`Unclear`](UnknownReason::Unclear), [`LookupUnreadable`](UnknownReason::LookupUnreadable): make the lookup
+    ///   `reconcile` later. A status that the documents do not list needs an entry in `[checkout]` of the dialect (`paid`,
+    ///   `failed` or `pending`); look again with it.
+    /// - [`StillOpen`](UnknownReason::StillOpen): a customer whose page is open may still pay. Look again for each later
+    ///   callback, and once after the token's expiry. If the token was cancelled, ask the operator whether that closes pages
+    ///   that are open already; if it does, set `cancel_closes_open_pages` and look again, which can then end as
+    ///   [`Lapsed`](Self::Lapsed). Otherwise ask the operator whether the token was paid.
+    /// - [`NotReported`](UnknownReason::NotReported): look again for each later callback. Only the entries of `[lookup]` and
+    ///   `found_by_reference`, or the operator, can say that the token was not paid.
     Unknown {
         /// The lookup to make later: of the candidate transaction, if there is one, otherwise of everything with the
         /// request's `trans_reference`.

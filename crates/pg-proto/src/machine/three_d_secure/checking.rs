@@ -49,12 +49,11 @@ impl ThreeDSecure {
                 self.state.exposed = true;
                 return self.doubt();
             }
-            // The code may be this service's code for that.
-            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) if !refused.is_known() => {
-                return self.paid_before(refused);
-            }
             ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) => {
-                return self.end(ThreeDSecureOutcome::Refused(refused));
+                if let Some(outcome) = self.not_begun(refused) {
+                    self.end(outcome);
+                }
+                return;
             }
             ExchangeResult::HeldBack => return self.end(ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack)),
             ExchangeResult::Later(wait) => self.try_again(Some(wait), attempts, now, random),

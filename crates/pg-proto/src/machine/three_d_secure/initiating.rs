@@ -1,6 +1,6 @@
 //! The first step. It charges nothing, and reserves the reference for the payment that follows.
 
-use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation};
+use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation, TransactionType, method::RetrySafety};
 
 use super::{
     Initiation, NotSentReason, Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome,
@@ -38,14 +38,7 @@ impl ThreeDSecure {
                 self.paid_before(refused);
                 None
             }
-            // The code may be this service's code for a reference that was used before.
-            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) if !refused.is_known() => {
-                self.paid_before(refused);
-                None
-            }
-            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) => {
-                Some(ThreeDSecureOutcome::Refused(refused))
-            }
+            ExchangeResult::Refused(refused) | ExchangeResult::Shut(refused) => self.not_begun(refused),
             ExchangeResult::Later(wait) => unreachable(self.try_again(Some(wait), attempts, now, random)),
             ExchangeResult::NotSent => unreachable(self.try_again(None, attempts, now, random)),
             ExchangeResult::HeldBack => Some(ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack)),
@@ -59,6 +52,16 @@ impl ThreeDSecure {
     }
 
     fn take(&mut self, record: ThreeDSecureInitiation, now: Moment) -> Option<ThreeDSecureOutcome> {
+        // The reply of a payment (spec 2 §2.3), although an initiation charges nothing.
+        let kind = record.transaction_type.as_str();
+        let is_payment = [TransactionType::AUTH, TransactionType::PRE_AUTH]
+            .iter()
+            .any(|payment| payment.as_str().eq_ignore_ascii_case(kind));
+        if is_payment || record.transaction_status_code == StatusCode::APPROVED {
+            (self.initiation, self.state.exposed) = (None, true);
+            self.doubt();
+            return None;
+        }
         let initiated = record.transaction_status_code == StatusCode::THREE_D_SECURE_SUCCESS;
         if !initiated || record.authentication_key.is_empty() || record.authentication_url.is_empty() {
             return Some(ThreeDSecureOutcome::NotInitiated(record));
@@ -68,6 +71,24 @@ impl ThreeDSecure {
         self.state.authentication_url = record.authentication_url.to_string();
         self.state.until = now.after(self.state.plan.challenge);
         self.enter(Phase::Challenged);
+        None
+    }
+
+    /// Handles the refusal of a step before the payment. This machine has charged nothing. A forgotten machine may have paid
+    /// under the reference, and that payment may be the reason: an unlisted code may mean a used reference, and a session may
+    /// have ended with its payment (spec 2 §3.1). Starting again with another reference could then pay twice, so the payment
+    /// is looked up first, unless its existence cannot be the reason.
+    pub(super) fn not_begun(&mut self, refused: Refused) -> Option<ThreeDSecureOutcome> {
+        if refused.refuses_every_copy(RetrySafety::LookupFirst) {
+            return Some(ThreeDSecureOutcome::Refused(refused));
+        }
+        if refused.is_known() {
+            (self.initiation, self.refusal) = (None, Some(refused));
+            self.state.exposed = true;
+            self.enter(Phase::LookingUp);
+        } else {
+            self.paid_before(refused);
+        }
         None
     }
 

@@ -21,7 +21,8 @@ pub enum ThreeDSecureOutcome {
     Approved(Transaction),
     /// The bank declined the payment.
     Declined(Transaction),
-    /// The initiation failed (608), or its status is not listed: there is no challenge.
+    /// The initiation failed (608), or its status is not listed: there is no challenge. An initiation that is answered like a
+    /// payment, with 600 or a payment's type, is looked up instead.
     NotInitiated(ThreeDSecureInitiation),
     /// The customer failed the authentication (608).
     Failed,
@@ -34,7 +35,8 @@ pub enum ThreeDSecureOutcome {
     /// The service refused a step. Before the request for the payment, nothing was charged; for the payment itself,
     /// [`Refused::scope`] says how far that holds. If [`Refused::spends_reference`] is true, the reference is used up:
     /// start again with a new one. That is safe, since this machine charged nothing under the old one. If an earlier machine
-    /// of the same order was lost, look the old reference up first.
+    /// of the same order was lost, look the old reference up first: this machine does so only if an earlier payment may be the
+    /// reason of the refusal.
     Refused(Refused),
     /// No request for the payment was sent.
     NotSent(NotSentReason),

@@ -94,6 +94,20 @@ fn after_a_lost_reply_the_payment_is_sent_again_under_its_reference() {
     assert!(matches!(drive.then(unknown_code(400)).doubts(), UnknownReason::LookupRefused(_)));
 }
 
+/// HTTP 404 is this service's empty lookup, but a lookup that is denied finds nothing either.
+#[test]
+fn a_denied_lookup_is_not_an_empty_one_whatever_its_http_status() {
+    let text = "[lookup]\nnothing = \"not-found\"\nimmediate = true\n";
+    for (code, empty) in [("106", false), ("103", false), ("102", false), ("125", true), ("777", true)] {
+        let account = account().with_dialect(Dialect::from_toml(text).unwrap());
+        let drive = Drive::of(Charge::new(account, request(), ChargeBounds::default()).unwrap(), NOW);
+        let denied = format!(r#"{{"errorCode":"{code}","traceCode":"","errorMessage":""}}"#);
+        let ended = drive.then(refused("111")).sends("lookup").then(reply(404, &denied)).ends();
+        assert_eq!(matches!(ended, ChargeOutcome::Refused(_)), empty, "{code}: {ended:?}");
+        assert_eq!(matches!(ended, ChargeOutcome::Unknown { .. }), !empty, "{code}: {ended:?}");
+    }
+}
+
 #[test]
 fn the_dialect_of_a_lookup_settles_a_refusal() {
     for (nothing, found, status) in [

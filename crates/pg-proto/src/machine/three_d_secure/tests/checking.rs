@@ -68,7 +68,6 @@ fn a_question_is_repeated_after_any_failure_up_to_a_limit() {
         run.say("garbage");
         assert_eq!(*run.ended(), ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
     }
-    assert!(matches!(Run::at(Phase::Checking, plan()).refuse("960").ended(), ThreeDSecureOutcome::Refused(_)));
     assert!(matches!(Run::at(Phase::Checking, plan()).refuse("102").ended(), ThreeDSecureOutcome::Refused(_)));
     // An unlisted code may mean that the authentication was paid before.
     let asked = || {
@@ -86,6 +85,22 @@ fn a_question_is_repeated_after_any_failure_up_to_a_limit() {
     assert!(matches!(run.ended(), ThreeDSecureOutcome::Unknown { .. }));
     let mut run = Run::at(Phase::Checking, plan());
     assert_eq!(*run.fail(Failure::HeldBack).ended(), ThreeDSecureOutcome::NotSent(NotSentReason::HeldBack));
+}
+
+/// A payment of a forgotten machine may have ended the authentication.
+#[test]
+fn an_authentication_that_is_no_longer_known_is_looked_up() {
+    for code in ["960", "129", "136"] {
+        let mut run = Run::at(Phase::Checking, plan());
+        assert_eq!(run.refuse(code).wait().method(), "lookup", "{code}");
+        run.say(&found(&[transaction("600", "Auth", "GBP")]));
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{code}");
+
+        let mut run = Run::at(Phase::Checking, plan());
+        run.refuse(code).wait().say(&found(&[]));
+        let ThreeDSecureOutcome::Refused(refused) = run.ended() else { panic!("{code} {:?}", run.ended()) };
+        assert_eq!((refused.code().as_str(), run.payments()), (code, 0));
+    }
 }
 
 #[test]

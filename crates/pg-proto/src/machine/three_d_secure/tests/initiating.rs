@@ -26,7 +26,7 @@ fn without_a_reference_nothing_begins() {
 
 #[test]
 fn a_failed_initiation_and_an_unknown_status_are_outcomes() {
-    for code in ["608", "600", "777"] {
+    for code in ["608", "777"] {
         let mut run = Run::at(Phase::Initiating, plan());
         run.say(&initiated().replace("607", code));
         assert!(
@@ -38,13 +38,77 @@ fn a_failed_initiation_and_an_unknown_status_are_outcomes() {
     assert!(matches!(run.ended(), ThreeDSecureOutcome::NotInitiated(_)));
 }
 
+/// The documents list 600 for an approved payment (spec 2 §2.3), and 607 and 608 for an initiation.
 #[test]
-fn a_refusal_ends_it() {
-    for code in ["102", "106", "129", "136"] {
+fn an_initiation_that_is_answered_like_a_payment_is_looked_up() {
+    let said = initiated().replace("607", "600");
+    let typed =
+        |kind| initiated().replace("607", "777").replace("<transactionKey>", &format!("{kind}<transactionKey>"));
+    for reply in
+        [said, typed("<transactionType>Auth</transactionType>"), typed("<transactionType>preauth</transactionType>")]
+    {
+        let mut run = Run::at(Phase::Initiating, plan());
+        assert_eq!(run.say(&reply).wait().method(), "lookup", "{reply}");
+        run.say(&found(&[transaction("600", "Auth", "GBP")]));
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{:?}", run.ended());
+
+        let mut run = Run::at(Phase::Initiating, plan());
+        run.say(&reply).wait();
+        while run.method() == "lookup" {
+            run.say(&found(&[])).wait();
+        }
+        let ThreeDSecureOutcome::Unknown { why: UnknownReason::NothingFound, .. } = run.ended() else {
+            panic!("{:?}", run.ended())
+        };
+        assert_eq!(run.payments(), 0);
+    }
+}
+
+/// The reason is in the request, in the credentials, or in what a payment does not change.
+#[test]
+fn a_refusal_that_no_earlier_payment_can_cause_ends_it() {
+    for code in ["101", "102", "103", "104", "105", "106", "107", "108", "109", "110", "111", "120", "123"] {
         let mut run = Run::at(Phase::Initiating, plan());
         run.refuse(code);
-        assert!(matches!(run.ended(), ThreeDSecureOutcome::Refused(refused) if refused.code().as_str() == code));
+        let ThreeDSecureOutcome::Refused(refused) = run.ended() else { panic!("{code} {:?}", run.ended()) };
+        assert_eq!((refused.code().as_str(), run.sent.len()), (code, 1));
     }
+}
+
+/// The documents do not say whether a session pays more than once (spec 2 §3.1). A payment may have ended it, or may have been
+/// made before it expired.
+#[test]
+fn a_refused_session_is_looked_up_before_the_refusal_is_reported() {
+    for code in ["129", "136", "940", "942"] {
+        let at_the_lookup = || {
+            let mut run = Run::at(Phase::Initiating, plan());
+            assert_eq!(run.refuse(code).wait().method(), "lookup", "{code}");
+            run
+        };
+        let mut run = at_the_lookup();
+        run.say(&found(&[transaction("600", "Auth", "GBP")]));
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{code} {:?}", run.ended());
+
+        let mut run = at_the_lookup();
+        run.say(&found(&[]));
+        let ThreeDSecureOutcome::Refused(refused) = run.ended() else { panic!("{code} {:?}", run.ended()) };
+        assert_eq!(refused.code().as_str(), code);
+
+        let mut run = at_the_lookup();
+        run.crash().wait();
+        assert_eq!(run.method(), "lookup", "{code}: the machine has forgotten the refusal");
+    }
+    // No dialect: an empty lookup proves nothing.
+    let silent = account().with_dialect(Dialect::documented());
+    let mut run = Run::of(ThreeDSecure::new(silent, request(), plan()).unwrap());
+    run.step(Event::Begin).refuse("136").wait();
+    while run.method() == "lookup" {
+        run.say(&found(&[])).wait();
+    }
+    let ThreeDSecureOutcome::Unknown { why: UnknownReason::Refused(refused), .. } = run.ended() else {
+        panic!("{:?}", run.ended())
+    };
+    assert_eq!(refused.code().as_str(), "136");
 }
 
 /// It may be this service's code for a used reference.
