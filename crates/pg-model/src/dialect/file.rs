@@ -7,8 +7,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
-    AuthenticationEntry, CheckoutStatuses, Dialect, EmptyLookup, ErrorEntry, Lookup, RefusalScope, SessionData,
-    Situation, StatusEntry, UNKNOWN_CARD, UNKNOWN_TRANSACTION, words::Word,
+    AuthenticationEntry, AuthenticationState, CheckoutStatuses, Dialect, EmptyLookup, ErrorEntry, Lookup, RefusalScope,
+    SessionData, Situation, StatusEntry, UNKNOWN_CARD, UNKNOWN_TRANSACTION, words::Word,
 };
 use crate::{ErrorCode, Remedy, StatusCode};
 
@@ -281,6 +281,22 @@ impl Checker<'_> {
         self.code(&row.code);
         let assumption = self.assumption(&row.assumption);
         let means = self.word(&row.means)?;
+        let ends = matches!(
+            means,
+            AuthenticationState::Failed | AuthenticationState::Abandoned | AuthenticationState::TimedOut
+        );
+        let documented = match row.code.get_ref().as_str() {
+            "600" if ends => Some("approved"),
+            "607" if ends => Some("Success"),
+            "608" if means == AuthenticationState::Authenticated => Some("Failed"),
+            _ => None,
+        };
+        if let Some(text) = documented {
+            let (code, means) = (row.code.get_ref(), row.means.get_ref());
+            let what =
+                format!("the documents call {code} {text} (spec 2 §2.3), so it cannot mean {means:?}; leave it out");
+            self.wrong(&row.means, what);
+        }
         let entry = AuthenticationEntry::new(row.code.into_inner(), means, assumption);
         Some(AuthenticationEntry { message: row.message, ..entry })
     }
@@ -427,6 +443,18 @@ mod tests {
             (
                 "[[error]]\ncode = \"7\"\nassumption = 1\nhttp = 99",
                 "line 4, column 8: 99 is not an HTTP status of a reply; use 200 to 599",
+            ),
+            (
+                "[[authentication]]\ncode = \"608\"\nmeans = \"authenticated\"\nassumption = 106",
+                "line 3, column 9: the documents call 608 Failed (spec 2 §2.3), so it cannot mean \"authenticated\"",
+            ),
+            (
+                "[[authentication]]\ncode = \"607\"\nmeans = \"failed\"\nassumption = 106",
+                "line 3, column 9: the documents call 607 Success (spec 2 §2.3), so it cannot mean \"failed\"",
+            ),
+            (
+                "[[authentication]]\ncode = \"600\"\nmeans = \"timed-out\"\nassumption = 106",
+                "line 3, column 9: the documents call 600 approved (spec 2 §2.3), so it cannot mean \"timed-out\"",
             ),
             ("[[error]]\ncode = \"119\"\nassumption = 1", "line 2, column 8: 119 leaves open whether"),
             (
