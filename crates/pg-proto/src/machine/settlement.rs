@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{Dialect, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, dialect::EmptyLookup};
+use pg_model::{
+    Dialect, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, Transactions, decode, dialect::EmptyLookup,
+};
 
 use super::{Event, Failure, exchange::wait};
 use crate::{Account, Refused, ReplyError, Unreadable};
@@ -72,11 +74,11 @@ impl Listed {
 
     fn replied(account: &Account, reply: http::Response<Bytes>) -> Self {
         let proves = |form| account.dialect().proves_nothing_there(form);
-        let is_not_found = reply.status() == http::StatusCode::NOT_FOUND;
-        if is_not_found && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound) {
-            return Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::NotFound) });
-        }
+        let says_nothing = reply.status() == http::StatusCode::NOT_FOUND
+            && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound);
+        let body = if says_nothing { reply.body().clone() } else { Bytes::new() };
         match account.reply::<TransactionLookup>(reply) {
+            Err(why) if says_nothing => not_found(why, &body, proves(EmptyLookup::NotFound)),
             Ok(found) if found.transactions.is_empty() => {
                 Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::EmptyList) })
             }
@@ -106,6 +108,19 @@ impl Listed {
                 None => Self::Unknown(UnknownReason::LookupRefused(refused)),
             },
         }
+    }
+}
+
+/// Handles HTTP 404 of a service that answers an empty lookup with it. A proxy, or a service that is being deployed, answers
+/// 404 too: with a page, with an object of its own, or with nothing. Only an error code or an empty list is the service's.
+fn not_found(why: ReplyError, body: &Bytes, proves: bool) -> Listed {
+    let names = |name: &[u8]| body.windows(name.len()).any(|part| part == name);
+    let is_ours = || names(b"serviceResponse") || names(b"transactions");
+    let is_empty = || decode::<Transactions>(body).is_ok_and(|found| found.record == Transactions::default());
+    match why {
+        ReplyError::Unreadable(_) if body.is_empty() => Listed::Nothing(Nothing { listed: true, proves: false }),
+        ReplyError::Unreadable(why) if !(is_ours() && is_empty()) => Listed::Unreadable(why),
+        ReplyError::Refused(_) | ReplyError::Unreadable(_) => Listed::Nothing(Nothing { listed: true, proves }),
     }
 }
 
