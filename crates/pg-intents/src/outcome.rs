@@ -142,6 +142,7 @@ impl PaymentOutcome {
                     NotOpenedReason::Unreachable => "the service could not be reached",
                     NotOpenedReason::HeldBack => "the request was held back",
                     NotOpenedReason::Withdrawn => "the checkout was withdrawn",
+                    NotOpenedReason::OtherItems => "the service made a token with another currency or other items",
                     _ => "the process died before there was a page: start again with another name",
                 }
                 .to_owned(),

@@ -85,3 +85,20 @@ async fn a_failure_is_shared_also_if_its_caller_leaves_before_it_is_stored() {
     permit(&other).await.landed(RequestEnd::Accepted).await;
     assert_eq!(permits(&other).await.len(), 4, "a place is taken for a day");
 }
+
+/// A process that died without giving back its block.
+// spec: 1 §8, A142: A block of a fleet rests as long as one of its requests may be in transit.
+#[tokio::test]
+async fn a_lost_request_counts_for_as_long_as_the_plan_says() {
+    for (longest_way, left) in [(None, 2), (Some(Duration::from_secs(600)), 1)] {
+        let world = World::new();
+        let plan = World::plan("limits").failures(5).per_minute(2).poll(Duration::ZERO);
+        let plan = longest_way.into_iter().fold(plan, pg_intents::FleetPlan::longest_way);
+        let limits = FleetLimits::new(Arc::clone(&world.store), &world.account(), &plan).await.unwrap();
+        permit(&limits).await.landed(RequestEnd::Accepted).await;
+        drop(permit(&limits).await);
+        assert!(permits(&limits).await.is_empty());
+        world.sandbox.advance(Duration::from_secs(10 + 120 + 61 + 1));
+        assert_eq!(permits(&limits).await.len(), left, "{longest_way:?}");
+    }
+}

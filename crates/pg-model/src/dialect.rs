@@ -170,7 +170,7 @@ pub enum EmptyLookup {
     EmptyList,
     /// An error code whose entry names the situation `unknown-transaction-key`, or `unknown-card-key` for a card.
     Error,
-    /// HTTP 404, whatever its body.
+    /// HTTP 404 with an error code or an empty list. With another body, which may be that of a proxy, it proves nothing.
     NotFound,
 }
 

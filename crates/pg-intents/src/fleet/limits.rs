@@ -151,7 +151,7 @@ impl<S: IntentStore> FleetLimits<S> {
     pub(super) fn of(store: Arc<S>, account: String, owner: String, plan: &FleetPlan) -> Self {
         let clock = Arc::clone(&plan.clock);
         Self(Arc::new(Inner {
-            minute: Allowance::new(Arc::clone(&store), Arc::clone(&clock), &account, &owner, plan.per_minute),
+            minute: Allowance::new(Arc::clone(&store), &account, &owner, plan),
             places: Places::new(Arc::clone(&store), Arc::clone(&clock), &account, plan.failures, plan.lease),
             store,
             clock,

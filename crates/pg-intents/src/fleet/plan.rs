@@ -26,6 +26,7 @@ pub struct FleetPlan {
     pub(crate) patience: Duration,
     pub(crate) at_once: u32,
     pub(crate) per_minute: u32,
+    pub(crate) longest_way: Duration,
     pub(crate) failures: u32,
     pub(crate) claims: i32,
     pub(crate) lookups: Vec<Duration>,
@@ -47,6 +48,7 @@ impl FleetPlan {
             patience: Duration::from_secs(90),
             at_once: 16,
             per_minute: 100,
+            longest_way: Duration::from_secs(120),
             failures: 5,
             claims: 20,
             lookups: [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].map(Duration::from_secs).to_vec(),
@@ -87,6 +89,14 @@ impl FleetPlan {
     /// sets no limit. Set the same value for every worker. Default: 100, as the service permits.
     pub fn per_minute(mut self, requests: u32) -> Self {
         self.per_minute = requests;
+        self
+    }
+
+    /// Sets how long a request without a reply may be in transit, so that it still counts in the limit of a minute
+    /// (assumption A142). Set the same value for every worker, and as
+    /// [`ThrottleLimits::longest_way`](pg_hyper::proto::machine::throttle::ThrottleLimits::longest_way). Default: 2 minutes.
+    pub fn longest_way(mut self, longest_way: Duration) -> Self {
+        self.longest_way = longest_way;
         self
     }
 

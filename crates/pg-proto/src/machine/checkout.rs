@@ -17,7 +17,8 @@
 //! 1. *Paid is confirmed by the service.* Callbacks and the customer's browser are unsigned and never enough. The
 //!    machine has looked the transaction up: its token, amount and currency are those of this checkout, and its status
 //!    is `Success`. If the token asks to reserve, the amount may differ: the service returns what was captured.
-//! 2. *NotOpened is final.* No customer received an address. After a lost reply the machine requests a token again: a
+//! 2. *NotOpened is final.* No customer received an address. None receives one either if the reply to gettoken has another
+//!    currency, or lists items of another amount, than the request. After a lost reply the machine requests a token again: a
 //!    token that was given to no customer charges nothing, and expires.
 //! 3. *A token is valid for one payment*, unless the request says otherwise. *It is withdrawn before the end*, also after
 //!    *Paid* if it allows more payments: that payment stays the outcome, whatever the service says about the token. So

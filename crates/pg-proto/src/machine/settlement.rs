@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pg_model::{Dialect, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, dialect::EmptyLookup};
+use pg_model::{
+    Dialect, ErrorCode, Outcome, Remedy, Transaction, TransactionLookup, Transactions, decode, dialect::EmptyLookup,
+};
 
 use super::{Event, Failure, exchange::wait};
 use crate::{Account, Refused, ReplyError, Unreadable};
@@ -74,11 +76,12 @@ impl Listed {
         let proves = |form| account.dialect().proves_nothing_there(form);
         let says_nothing = reply.status() == http::StatusCode::NOT_FOUND
             && account.dialect().lookup.nothing == Some(EmptyLookup::NotFound);
+        let body = if says_nothing { reply.body().clone() } else { Bytes::new() };
         match account.reply::<TransactionLookup>(reply) {
             Err(ReplyError::Refused(refused)) if says_nothing && is_denial(&refused) => {
                 Self::refused(refused, proves(EmptyLookup::Error))
             }
-            _ if says_nothing => Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::NotFound) }),
+            Err(why) if says_nothing => not_found(why, &body, proves(EmptyLookup::NotFound)),
             Ok(found) if found.transactions.is_empty() => {
                 Self::Nothing(Nothing { listed: true, proves: proves(EmptyLookup::EmptyList) })
             }
@@ -117,6 +120,19 @@ fn is_denial(refused: &Refused) -> bool {
     let of_the_record = matches!(refused.remedy(), Remedy::LookUp | Remedy::FixRequest);
     let documented = refused.is_documented() && *refused.code() != ErrorCode::INVALID_MERCHANT_REFERENCE;
     documented || refused.is_known() && !of_the_record
+}
+
+/// Handles HTTP 404 of a service that answers an empty lookup with it. A proxy, or a service that is being deployed, answers
+/// 404 too: with a page, with an object of its own, or with nothing. Only an error code or an empty list is the service's.
+fn not_found(why: ReplyError, body: &Bytes, proves: bool) -> Listed {
+    let names = |name: &[u8]| body.windows(name.len()).any(|part| part == name);
+    let is_ours = || names(b"serviceResponse") || names(b"transactions");
+    let is_empty = || decode::<Transactions>(body).is_ok_and(|found| found.record == Transactions::default());
+    match why {
+        ReplyError::Unreadable(_) if body.is_empty() => Listed::Nothing(Nothing { listed: true, proves: false }),
+        ReplyError::Unreadable(why) if !(is_ours() && is_empty()) => Listed::Unreadable(why),
+        ReplyError::Refused(_) | ReplyError::Unreadable(_) => Listed::Nothing(Nothing { listed: true, proves }),
+    }
 }
 
 impl Expected {

@@ -129,6 +129,7 @@ impl Display for NotOpenedReason {
             Self::HeldBack => f.write_str("nothing may be sent at present, or the machine could not be saved"),
             Self::Interrupted => f.write_str("the checkout was resumed from a state without a token; start again"),
             Self::Withdrawn => f.write_str("the checkout was withdrawn before it had a token"),
+            Self::OtherItems => f.write_str("the token has another currency or other items than the request"),
         }
     }
 }

@@ -15,14 +15,12 @@ use std::{
 
 use pg_hyper::{Clock, RequestEnd, proto::machine::Moment};
 
-use crate::{IntentStore, ShareWish, StoreError};
+use crate::{FleetPlan, IntentStore, ShareWish, StoreError};
 
 /// How long a process sends from a block.
 const USE: Duration = Duration::from_secs(10);
 /// A minute of the service, plus a second because two clocks count it.
 const MINUTE: Duration = Duration::from_secs(61);
-/// How long a request without a reply may be in transit (assumption A142).
-const LONGEST_WAY: Duration = Duration::from_secs(120);
 /// The number of blocks into which the limit is divided, if the limit is that large.
 const MOST_BLOCKS: u32 = 20;
 
@@ -52,6 +50,8 @@ pub(super) struct Allowance<S> {
     account: String,
     owner: String,
     blocks: Option<Blocks>,
+    /// How long a request without a reply may be in transit (assumption A142).
+    longest_way: Duration,
     taken: AtomicU64,
     /// The block in use. Only the request whose turn it is changes it.
     current: Mutex<Option<Arc<Block>>>,
@@ -74,13 +74,14 @@ struct Block {
 pub(super) struct Slot(Arc<Block>);
 
 impl<S: IntentStore> Allowance<S> {
-    pub(super) fn new(store: Arc<S>, clock: Arc<dyn Clock>, account: &str, owner: &str, per_minute: u32) -> Self {
+    pub(super) fn new(store: Arc<S>, account: &str, owner: &str, plan: &FleetPlan) -> Self {
         Self {
             store,
-            clock,
+            clock: Arc::clone(&plan.clock),
             account: format!("{account} minute"),
             owner: owner.to_owned(),
-            blocks: Blocks::of(per_minute),
+            blocks: Blocks::of(plan.per_minute),
+            longest_way: plan.longest_way,
             taken: AtomicU64::new(0),
             current: Mutex::new(None),
         }
@@ -101,7 +102,7 @@ impl<S: IntentStore> Allowance<S> {
         let until = self.clock.now().after(USE);
         // Each block has its own name: a block whose lease was not acknowledged is never used.
         let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
-        if self.shares(&name, blocks.count, 1, USE + LONGEST_WAY + MINUTE).await? == 0 {
+        if self.shares(&name, blocks.count, 1, USE + self.longest_way + MINUTE).await? == 0 {
             return Ok(false);
         }
         *self.lock() = Some(Arc::new(Block {

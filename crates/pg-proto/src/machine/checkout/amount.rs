@@ -1,6 +1,6 @@
 //! The amount to pay, and whether a transaction has it.
 
-use pg_model::{Amount, Currency, GetToken};
+use pg_model::{Amount, CheckoutItemLine, Currency, GetToken};
 
 /// Returns the sum of the items (assumption A118). A missing quantity and a quantity of 0 count as 1 (spec 3 §4.1).
 pub(super) fn total(request: &GetToken) -> Option<Amount> {
@@ -12,6 +12,16 @@ pub(super) fn total(request: &GetToken) -> Option<Amount> {
     let nothing = Amount::new(0, currency.clone());
     let sum = lines.into_iter().try_fold(nothing, |sum, line| sum.plus(&line?))?;
     (sum.minor() > 0).then_some(sum)
+}
+
+/// Returns the sum of the items of a token in minor units; `None` if none is listed, or if one cannot be read.
+pub(super) fn listed(items: &[CheckoutItemLine], currency: &str) -> Option<u64> {
+    let currency = Currency::from(currency);
+    let sum = items.iter().try_fold(Amount::new(0, currency.clone()), |sum, item| {
+        let quantity = if item.quantity.is_empty() { 1 } else { item.quantity.parse::<u64>().ok()? };
+        sum.plus(&Amount::parse(item.price.as_str(), &currency).ok()?.times(quantity.max(1))?)
+    });
+    sum.filter(|_| !items.is_empty()).map(|sum| sum.minor())
 }
 
 /// Reads a value with the separators of its currency (spec 3 §4.8) as minor units.

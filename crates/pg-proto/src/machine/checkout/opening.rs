@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use pg_model::{CheckoutToken, GetToken};
 
-use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NotOpenedReason, Phase};
+use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NotOpenedReason, Phase, amount};
 use crate::machine::{
     Event, Moment, calendar,
     exchange::{ExchangeResult, sort_event},
@@ -28,6 +28,9 @@ impl Checkout {
             ExchangeResult::Answer(answer)
                 if !answer.token.token_id.is_empty() && !answer.token.redemption_url.is_empty() =>
             {
+                if self.lists_other_items(&answer) {
+                    return self.end(CheckoutOutcome::NotOpened(NotOpenedReason::OtherItems));
+                }
                 return self.take(&answer, now);
             }
             ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) | ExchangeResult::Shut(refused) => {
@@ -42,6 +45,13 @@ impl Checkout {
         if !again {
             self.end(CheckoutOutcome::NotOpened(NotOpenedReason::Unreachable));
         }
+    }
+
+    /// Whether the token has another currency than the request, or items of another amount. The documents do not say whether items
+    /// count from 0 or from 1 (assumption A14), and a service that passes over an item would let the customer pay too little.
+    fn lists_other_items(&self, answer: &CheckoutToken) -> bool {
+        let listed = amount::listed(&answer.items, &self.state.currency);
+        self.state.money().differs_from(answer.token.currency.as_str(), listed).is_some()
     }
 
     fn take(&mut self, answer: &CheckoutToken, now: Moment) {

@@ -65,6 +65,9 @@ pub enum NotOpenedReason {
     Interrupted,
     /// It was withdrawn before it had a token.
     Withdrawn,
+    /// The service has made a token with another currency, or with items of another amount, than those of the request: for
+    /// example, it counts items from 1 (assumption A14). No customer has the token.
+    OtherItems,
 }
 
 /// Why a checkout cannot start. Nothing was sent.

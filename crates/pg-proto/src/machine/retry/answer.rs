@@ -114,18 +114,24 @@ fn version_3(info: &MethodInfo, ours: &Echo, theirs: &Echo, expected: &Expected)
 }
 
 fn version_5(info: &MethodInfo, ours: &Echo, theirs: &Echo) -> Option<&'static str> {
-    let kind = if info.name == "repeat" { ours.kind.as_str() } else { info.name };
+    let is_repeat = info.name == "repeat";
     let action = match info.name {
         "repeat" => SystemAction::REPEAT,
         "refund" => SystemAction::REFUND,
         "capture" => SystemAction::CAPTURE,
         _ => SystemAction::CANCEL,
     };
-    // The documents show no word for a repeat that reserves (assumption A124), so it may be called auth.
-    let reserves = kind.eq_ignore_ascii_case("preauth") && theirs.kind.eq_ignore_ascii_case("auth");
+    // The documents do not say which word a repeat that reserves gets (spec 3 §2.2, assumption A124), so only words of other
+    // requests differ.
+    let is_other_kind = if is_repeat {
+        let is_reserved = is_other(&ours.kind, "preauth") && theirs.kind.eq_ignore_ascii_case("preauth");
+        is_reserved || ["refund", "capture", "cancel"].iter().any(|kind| kind.eq_ignore_ascii_case(&theirs.kind))
+    } else {
+        is_other(info.name, &theirs.kind)
+    };
     if is_other(action.as_str(), &theirs.action) {
         Some("system_action")
-    } else if is_other(kind, &theirs.kind) && !reserves {
+    } else if is_other_kind {
         Some("trans_type")
     } else if is_another(&ours.original, &theirs.original) {
         Some("prev_trans_key")

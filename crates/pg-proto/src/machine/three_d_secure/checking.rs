@@ -23,7 +23,8 @@ pub(super) enum AuthenticationClass {
     TimedOut,
     /// The card has no 3-D Secure, or the merchant stays liable although the customer has authenticated.
     Unshifted,
-    /// Neither the documents nor the dialect list the code: the customer may not have finished, or may have failed.
+    /// The merchant stays liable, and neither the documents nor the dialect list the code: the customer may not have finished, or may
+    /// have failed.
     Unlisted,
 }
 
@@ -106,21 +107,21 @@ impl ThreeDSecure {
     }
 }
 
-/// Classifies a status. The documents show the shift, and 607 for success (spec 2 §3.3, §4.4); the dialect lists the
-/// codes of the other cases (assumption A106).
+/// Classifies a status. The shift is its result: with `Y` the merchant is not liable (spec 2 §3.3). The documents define no code of a
+/// status: 607 (Success) and 608 (Failed) are those of the initiation (spec 2 §2.3). The codes distinguish the cases without a shift, as
+/// the dialect lists them (assumption A106). A reply that contradicts itself does not charge: `Y` with 608, or with a code that
+/// the dialect lists for a challenge that failed, was left or timed out.
 pub(super) fn classify(status: &AuthenticationStatus, dialect: &Dialect) -> AuthenticationClass {
     let code = &status.transaction_status_code;
     let is_shifted = status.liability_shift == LiabilityShift::SHIFTED;
-    let succeeded = *code == StatusCode::THREE_D_SECURE_SUCCESS;
     match dialect.authentication_state(code) {
         Some(AuthenticationState::Failed) => AuthenticationClass::Failed,
-        Some(AuthenticationState::Pending) => AuthenticationClass::Pending,
         Some(AuthenticationState::Abandoned) => AuthenticationClass::Abandoned,
         Some(AuthenticationState::TimedOut) => AuthenticationClass::TimedOut,
-        Some(AuthenticationState::Authenticated) if is_shifted => AuthenticationClass::Authenticated,
         None if *code == StatusCode::THREE_D_SECURE_FAILED => AuthenticationClass::Failed,
-        None if succeeded && is_shifted => AuthenticationClass::Authenticated,
-        None if !succeeded => AuthenticationClass::Unlisted,
+        _ if is_shifted => AuthenticationClass::Authenticated,
+        Some(AuthenticationState::Pending) => AuthenticationClass::Pending,
+        None if *code != StatusCode::THREE_D_SECURE_SUCCESS => AuthenticationClass::Unlisted,
         _ => AuthenticationClass::Unshifted,
     }
 }

@@ -30,7 +30,7 @@ pub enum ThreeDSecureOutcome {
     Abandoned,
     /// The customer did not finish in time.
     TimedOut,
-    /// The merchant would have been liable, and chose not to pay.
+    /// The merchant would have been liable, and chose not to pay. Never a status with a `liabilityShift` of `Y`.
     NotShifted(AuthenticationStatus),
     /// The service refused a step. Before the request for the payment, nothing was charged; for the payment itself,
     /// [`Refused::scope`] says how far that holds. If [`Refused::spends_reference`] is true, the reference is used up:

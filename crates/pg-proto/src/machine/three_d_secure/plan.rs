@@ -116,9 +116,8 @@ pub enum PaymentType {
     Preauth,
 }
 
-/// What to do if the merchant would be liable (spec 2 §3.3): the card has no 3-D Secure, or the status is not
-/// authenticated, failed, left or timed out. A challenge that failed, was left or timed out always ends without a
-/// payment.
+/// What to do if the merchant would be liable (spec 2 §3.3): the status has no `liabilityShift` of `Y`. A challenge that failed,
+/// was left or timed out always ends without a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NoLiabilityShift {
     /// Pay anyway. With a code that neither the documents nor the dialect list, it ends without a payment: the customer may not

@@ -113,7 +113,8 @@ fn the_dialect_of_a_lookup_settles_a_refusal() {
     for (nothing, found, status) in [
         ("empty-list", EMPTY, 200),
         ("error", r#"{"errorCode":"777","traceCode":"","errorMessage":""}"#, 400),
-        ("not-found", "no such page", 404),
+        ("not-found", r#"{"errorCode":"778","traceCode":"","errorMessage":""}"#, 404),
+        ("not-found", r#"{"transactions":{}}"#, 404),
     ] {
         for immediate in [true, false] {
             let text = format!(
@@ -126,5 +127,26 @@ fn the_dialect_of_a_lookup_settles_a_refusal() {
             let ended = drive.ends();
             assert_eq!(matches!(ended, ChargeOutcome::Refused(_)), immediate, "{nothing} {immediate}: {ended:?}");
         }
+    }
+}
+
+/// A proxy answers with 404 too.
+// spec: 2 §4.4, A43: HTTP 404 proves that there is no payment only if the body is the service's
+#[test]
+fn http_404_of_a_proxy_is_no_empty_lookup() {
+    let text = "[lookup]\nnothing = \"not-found\"\nimmediate = true\n";
+    for (body, is_unreadable) in [
+        ("<html><h1>404 Not Found</h1></html>", true),
+        ("<html>404 Not Found</html>", true),
+        ("default backend - 404", true),
+        (r#"{"message":"no Route matched with those values"}"#, true),
+        ("{}", true),
+        ("", false),
+    ] {
+        let account = account().with_dialect(Dialect::from_toml(text).unwrap());
+        let bounds = ChargeBounds { lookups: 1, ..ChargeBounds::default() };
+        let drive = Drive::of(Charge::new(account, request(), bounds).unwrap(), NOW);
+        let why = drive.then(refused("111")).sends("lookup").then(reply(404, body)).doubts();
+        assert_eq!(matches!(why, UnknownReason::LookupUnreadable(_)), is_unreadable, "{body}: {why:?}");
     }
 }

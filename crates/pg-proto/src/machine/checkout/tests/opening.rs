@@ -27,6 +27,42 @@ fn a_token_request_is_retried_up_to_a_limit() {
     assert_eq!(*run.fail(Failure::MaybeSent).ended(), CheckoutOutcome::NotOpened(NotOpenedReason::Unreachable));
 }
 
+/// A service that counts items from 1 passes over the first one.
+// spec: 3 §2.1, A14: No customer is sent to a page with another amount than was ordered.
+#[test]
+fn a_token_with_other_items_is_given_to_no_customer() {
+    let item = |price: &str, quantity: &str| {
+        let quantity = if quantity.is_empty() { String::new() } else { format!("<quantity>{quantity}</quantity>") };
+        format!("<item><name>Tea</name><price>{price}</price>{quantity}</item>")
+    };
+    let listing = |items: &str, currency: &str| {
+        let token = token().replace("</token>", &format!("<currency>{currency}</currency></token>"));
+        token.replace("</serviceResponse>", &format!("<items>{items}</items></serviceResponse>"))
+    };
+    for (items, currency, opens) in [
+        (item("500.00", "2"), "GBP", true),
+        (item("500", "2"), "gbp", true),
+        (format!("{}{}", item("500.00", ""), item("500.0", "0")), "GBP", true),
+        // Nothing that could be compared.
+        (String::new(), "", true),
+        (item("", ""), "GBP", true),
+        (item("500.00", "two"), "GBP", true),
+        (item("500.00", ""), "GBP", false),
+        (item("500.00", "1"), "GBP", false),
+        (item("1000.00", "2"), "GBP", false),
+        (item("500.00", "2"), "EUR", false),
+        (String::new(), "EUR", false),
+    ] {
+        let mut run = Run::new(Some("order-7"));
+        run.step(Event::Begin).say(&listing(&items, currency));
+        if opens {
+            assert!(!run.redirect().0.is_empty(), "{items} {currency}");
+        } else {
+            assert_eq!(*run.ended(), CheckoutOutcome::NotOpened(NotOpenedReason::OtherItems), "{items} {currency}");
+        }
+    }
+}
+
 #[test]
 fn a_refusal_and_a_crash_end_it_before_a_customer_has_an_address() {
     let mut run = Run::new(Some("order-7"));

@@ -18,9 +18,17 @@ fn every_end_of_a_challenge_is_distinct_and_none_pays() {
 }
 
 #[test]
-fn only_a_known_success_with_a_shift_pays_unasked() {
-    assert_eq!(Run::at(Phase::Checking, plan()).say(&status("607", "Y")).method(), "auth3DSecure");
-    for (code, shift) in [("607", "N"), ("607", ""), ("923", "N"), ("777", "Y"), ("600", "Y")] {
+fn only_a_shift_pays_unasked() {
+    // The shift is the result of the challenge (spec 2 §3.3): no document defines a code of it.
+    for code in ["607", "600", "777", "920", "923"] {
+        for policy in [NoLiabilityShift::Ask, NoLiabilityShift::End, NoLiabilityShift::Proceed] {
+            let mut run = Run::at(Phase::Checking, with(policy));
+            assert_eq!(run.say(&status(code, "Y")).method(), "auth3DSecure", "{code} {policy:?}");
+        }
+    }
+    for (code, shift) in
+        [("607", "N"), ("607", ""), ("923", "N"), ("777", "N"), ("600", "N"), ("777", ""), ("600", "y")]
+    {
         let mut run = Run::at(Phase::Checking, plan());
         assert!(matches!(run.say(&status(code, shift)).asked(), ThreeDSecureDemand::Decide { .. }), "{code} {shift}");
         let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::End));
@@ -36,7 +44,7 @@ fn only_a_known_success_with_a_shift_pays_unasked() {
     }
 }
 
-// spec: 2 §3.3, A106: Without a dialect only 607 and 608 have a meaning.
+// spec: 2 §3.3, A106: The shift decides. Without a dialect only 607 and 608 have a meaning besides.
 #[test]
 fn without_a_dialect_no_unfinished_or_failed_challenge_pays() {
     use pg_model::{AuthenticationStatus, Dialect, decode};
@@ -47,10 +55,34 @@ fn without_a_dialect_no_unfinished_or_failed_challenge_pays() {
         ("608", "N", AuthenticationClass::Failed),
         ("608", "Y", AuthenticationClass::Failed),
         ("920", "N", AuthenticationClass::Unlisted),
-        ("921", "Y", AuthenticationClass::Unlisted),
+        ("600", "Y", AuthenticationClass::Authenticated),
+        ("921", "Y", AuthenticationClass::Authenticated),
+        ("921", "", AuthenticationClass::Unlisted),
     ] {
         let reply = decode::<AuthenticationStatus>(status(code, shift).as_bytes()).unwrap();
         assert_eq!(classify(&reply.record, &Dialect::documented()), expected, "{code} {shift}");
+    }
+}
+
+/// A service may answer every status request with one code. Its entry then means the customers whose liability is not shifted.
+#[test]
+fn an_entry_of_a_dialect_keeps_no_shifted_customer_from_paying() {
+    use pg_model::{
+        AuthenticationStatus, Dialect, decode,
+        dialect::{AuthenticationEntry, AuthenticationState},
+    };
+
+    for (code, means, without_shift) in [
+        ("607", AuthenticationState::Pending, AuthenticationClass::Pending),
+        ("607", AuthenticationState::NotEnrolled, AuthenticationClass::Unshifted),
+        ("600", AuthenticationState::Authenticated, AuthenticationClass::Unshifted),
+    ] {
+        let mut dialect = Dialect::documented();
+        dialect.authentication.push(AuthenticationEntry::new(code, means, 106));
+        for (shift, expected) in [("Y", AuthenticationClass::Authenticated), ("N", without_shift)] {
+            let reply = decode::<AuthenticationStatus>(status(code, shift).as_bytes()).unwrap();
+            assert_eq!(classify(&reply.record, &dialect), expected, "{code} {means:?} {shift}");
+        }
     }
 }
 
