@@ -172,6 +172,9 @@ struct State {
     expired: bool,
     /// A transaction of this token that is neither paid nor failed, or that could not be looked up.
     unclear: Option<String>,
+    /// Further such transactions, which were told before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unclear_before: Vec<String>,
     /// Attempts of this step.
     #[serde(default)]
     attempts: Attempts,
@@ -399,6 +402,7 @@ impl State {
             expired: false,
             news: Vec::new(),
             unclear: None,
+            unclear_before: Vec::new(),
             attempts: Attempts::default(),
         }
     }

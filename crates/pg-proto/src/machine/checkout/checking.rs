@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pg_model::{ApiRequest as _, EnterpriseTransaction, EnterpriseTransactionLookup, ErrorCode, Remedy};
 
-use super::{Checkout, CheckoutInput, Flight, Phase, amount};
+use super::{Checkout, CheckoutInput, Flight, NEWS, Phase, amount};
 use crate::{
     Refused, ReplyError,
     machine::{
@@ -52,12 +52,11 @@ impl Checkout {
             ExchangeResult::Answer(transaction) => match self.judge(&transaction) {
                 Finding::Payment => return self.paid(key),
                 Finding::Nothing => {
-                    // A transaction that has failed meanwhile is no longer a candidate.
-                    self.state.unclear.take_if(|candidate| *candidate == key);
+                    self.clear(&key);
                     return self.done_with(&key, now);
                 }
                 Finding::Unclear => {
-                    self.state.unclear = Some(key.clone());
+                    self.doubt(&key);
                     return self.done_with(&key, now);
                 }
                 Finding::Unnamed => {
@@ -74,7 +73,7 @@ impl Checkout {
                 if refused.remedy() != Remedy::Retry =>
             {
                 if !self.may_be_made_up() {
-                    self.state.unclear = Some(key.clone());
+                    self.doubt(&key);
                 }
                 return self.done_with(&key, now);
             }
@@ -86,8 +85,28 @@ impl Checkout {
             | ExchangeResult::InDoubt => self.try_again(None, now, random),
         };
         if !again {
-            self.state.unclear = Some(key.clone());
+            self.doubt(&key);
             self.done_with(&key, now);
+        }
+    }
+
+    /// Keeps a transaction as a candidate, which is looked up again before the end. Earlier ones stay candidates.
+    fn doubt(&mut self, key: &str) {
+        let state = &mut self.state;
+        state.unclear_before.retain(|before| before != key);
+        let before = state.unclear.replace(key.to_owned()).filter(|before| before != key);
+        // Anyone can send reports.
+        if state.unclear_before.len() < NEWS {
+            state.unclear_before.extend(before);
+        }
+    }
+
+    /// Forgets a candidate that has failed meanwhile.
+    fn clear(&mut self, key: &str) {
+        let state = &mut self.state;
+        state.unclear_before.retain(|before| before != key);
+        if state.unclear.take_if(|candidate| candidate == key).is_some() {
+            state.unclear = state.unclear_before.pop();
         }
     }
 

@@ -67,13 +67,16 @@ impl Checkout {
         self.begin_search();
     }
 
-    /// Begins the search, after another lookup of the candidate.
+    /// Begins the search, after another lookup of each candidate.
     pub(super) fn begin_search(&mut self) {
         self.enter(Phase::Searching);
         self.state.searched = false;
         self.late = REPORTS;
-        if let Some(candidate) = self.state.unclear.clone().filter(|key| !self.state.news.contains(key)) {
-            self.state.news.push(candidate);
+        let state = &mut self.state;
+        for candidate in state.unclear_before.iter().chain(&state.unclear) {
+            if !state.news.contains(candidate) {
+                state.news.push(candidate.clone());
+            }
         }
     }
 

@@ -17,6 +17,25 @@ fn a_transaction_that_could_not_be_looked_up_is_looked_up_again_before_the_end()
     }
 }
 
+/// The status of the payment is not final at first. A later attempt with the same token does not replace it.
+#[test]
+fn every_unclear_transaction_is_looked_up_again_before_the_end() {
+    let mut run = Run::waiting(None);
+    for key in ["key-1", "key-2"] {
+        run.tell(key).wait();
+        assert_eq!(run.method(), "transaction_lookup");
+        run.reply(looked_up("Odd", "token-1", "1,000.00", "GBP"));
+        run.later(60).step(Event::Woken);
+    }
+    run.crash().withdraw().say(&cancelled("1")).wait();
+    while run.method() == "transaction_lookup" {
+        let is_first =
+            matches!(&run.last, Some(Action::Send(sent)) if sent.body().windows(5).any(|text| text == b"key-1"));
+        run.reply(if is_first { paid() } else { looked_up("Odd", "token-1", "1,000.00", "GBP") }).wait();
+    }
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+}
+
 #[test]
 fn a_token_that_could_not_be_cancelled_is_cancelled_at_another_request() {
     let mut run = Run::waiting(Some("order-7"));
