@@ -160,12 +160,20 @@ impl Postgres {
     }
 
     /// Seals every row with the newest key, a few hundred at a time while other processes work, and retires all older
-    /// keys. Returns how many rows it has sealed.
+    /// keys. Starts over if another process brings a newer key meanwhile. Returns how many rows it has sealed.
     ///
     /// # Errors
     /// If the database fails. The older keys are still needed then; call it again.
     pub fn reseal(&mut self) -> Result<usize, StoreError> {
         let mut count = 0;
+        while !self.reseal_and_retire(&mut count)? {}
+        Ok(count)
+    }
+
+    /// Seals every row with the newest key, and retires the older keys unless the keys were changed meanwhile: then rows may be
+    /// sealed with a key that is no longer the newest. Returns whether it has retired them, and counts the rows that it has sealed.
+    fn reseal_and_retire(&mut self, count: &mut usize) -> Result<bool, StoreError> {
+        let changes = self.key_changes;
         for at in 0..self.tables.len() {
             let mut last = None;
             loop {
@@ -177,7 +185,7 @@ impl Postgres {
                     self.query(&sealed.text, &sealed.values())?;
                 }
                 self.end()?;
-                count += number;
+                *count += number;
                 last = key;
                 if last.is_none() {
                     break;
@@ -185,9 +193,13 @@ impl Postgres {
             }
         }
         self.begin()?;
+        if self.key_changes != changes {
+            self.rollback();
+            return Ok(false);
+        }
         self.link.simple(keys::RETIRE).map_err(|trouble| self.met(trouble))?;
         self.end()?;
-        Ok(count)
+        Ok(true)
     }
 
     /// Commits statements that change no record.
@@ -328,7 +340,12 @@ impl Postgres {
             }
             _ => None,
         });
-        if found == Some(number) { Ok(()) } else { Err(self.met(Trouble::Conflict)) }
+        match found {
+            Some(found) if found == number => Ok(()),
+            Some(_) => Err(self.met(Trouble::Conflict)),
+            // A starting process has removed the row, whatever it said: it took this process for one that ended long ago.
+            None => Err(self.met(Trouble::Unknown)),
+        }
     }
 }
 
