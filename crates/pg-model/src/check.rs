@@ -14,7 +14,7 @@ use crate::{
 impl Field {
     /// Checks one value; broken rules are added to `violations` under `name`.
     ///
-    /// An empty value breaks a rule only if the field is required.
+    /// An empty value breaks a rule if the field is required, an amount, a number or a choice (assumption A09).
     #[inline]
     pub fn check(&'static self, name: &dyn fmt::Display, value: &str, violations: &mut Violations) {
         if let Some(rule) = self.broken_rule(value) {
@@ -26,7 +26,8 @@ impl Field {
     #[must_use]
     pub fn broken_rule(&'static self, value: &str) -> Option<Rule> {
         if value.is_empty() {
-            return self.required.then_some(Rule::Required);
+            let not_empty = || (!self.format.may_be_empty()).then_some(Rule::EMPTY_VALUE);
+            return if self.required { Some(Rule::Required) } else { not_empty() };
         }
         if self.length != Length::Any {
             // Counting is only needed if there are more bytes than characters.
@@ -146,5 +147,60 @@ pub(crate) fn list<T: Text>(field: &'static Field, values: &[T], violations: &mu
     }
     if let Some(twice) = crate::twice::find(values) {
         note(Rule::DUPLICATE_CARD_KEY, twice);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{
+        string::{String, ToString},
+        vec::Vec,
+    };
+
+    use crate::{ApiRequest as _, GetToken, Parameters, Refund, UpdateCardKeyDetails, method::method};
+
+    fn told(path: &str, pairs: &[(&str, &str)]) -> Vec<String> {
+        let parameters = pairs.iter().copied().collect::<Parameters>();
+        (method(path).unwrap().check)(&parameters).iter().map(ToString::to_string).collect()
+    }
+
+    // spec: 2 §3.2, §4.4, 1 §5, A09: A service that drops empty values would refund, capture or release everything.
+    #[test]
+    fn an_amount_that_is_empty_is_not_the_whole_amount() {
+        let key = ("transactionKey", "0123456789abcdef0123456789ABCDEF");
+        for path in ["transaction/refund", "transaction/capturepreauth", "transaction/cancelpreauth"] {
+            assert_eq!(told(path, &[key]), [""; 0], "{path}");
+            let told = told(path, &[key, ("transactionValue", "")]);
+            assert!(told[0].starts_with("transactionValue: must not be empty: leave the parameter out"), "{told:?}");
+            assert_eq!(told.len(), 1, "{told:?}");
+        }
+        let empty = [key, ("transactionValue", "")].into_iter().collect();
+        assert!(Refund::from_parameters(&empty).is_err());
+    }
+
+    // spec: 2 §4.3, 3 §4.1, A09
+    #[test]
+    fn a_number_or_a_choice_that_is_empty_is_not_its_default() {
+        let item = [("item_name[0]", "Tea"), ("item_price[0]", "4.99")];
+        for name in ["currency", "trans_type", "token_uses", "token_expiry", "3D_secure", "item_quantity[0]"] {
+            let told = told("enterprise/gettoken", &[&item[..], &[(name, "")]].concat());
+            assert!(told.len() == 1 && told[0].starts_with(&(name.to_string() + ": must not be empty")), "{told:?}");
+        }
+        let order = [("sessionKey", "s"), ("currency", "GBP"), ("itemName0", "Tea"), ("itemPrice0", "499")];
+        let told = told("transaction/authSessionKey", &[&order[..], &[("itemQuantity0", "")]].concat());
+        assert!(told.len() == 1 && told[0].starts_with("itemQuantity0: must not be empty"), "{told:?}");
+        let typed = GetToken { currency: Some("".into()), ..GetToken::default() };
+        assert_eq!(typed.check().iter().count(), 1);
+    }
+
+    // spec: 1 §4.6, A09
+    #[test]
+    fn an_empty_value_may_erase_what_is_stored() {
+        let all = UpdateCardKeyDetails::INFO.fields.iter().map(|field| (field.wire, ""));
+        let pairs: Vec<_> = all.map(|(name, value)| (name, if name == "cardKey" { "k" } else { value })).collect();
+        assert_eq!(told("token/updateCardKeyDetails", &pairs), [""; 0]);
+        // An optional text is free everywhere: an empty one says nothing else than a missing one.
+        let order = [("sessionKey", "s"), ("currency", "GBP"), ("merchantReference", ""), ("mccSurname", "")];
+        assert_eq!(told("transaction/authSessionKey", &order), [""; 0]);
     }
 }

@@ -91,6 +91,15 @@ impl Format {
         }
     }
 
+    /// Whether an optional value of the format may be sent empty. A service that drops empty values would use the
+    /// default of an amount, a number or a choice, which the sender did not choose.
+    pub(crate) const fn may_be_empty(self) -> bool {
+        !matches!(
+            self,
+            Self::Integer | Self::Minor | Self::Decimal | Self::Currency | Self::UnixTime | Self::OneOf | Self::Flag
+        )
+    }
+
     /// Returns the words that complete "must be …".
     #[must_use]
     pub const fn description(self) -> &'static str {

@@ -130,17 +130,22 @@ impl<'a> Reader<'a> {
     pub(crate) fn number<T: core::str::FromStr + Default>(&mut self, field: &'static Field, item: Option<usize>) -> T {
         if self.value(field, item).is_none_or(str::is_empty) {
             self.note(field, item, Rule::Required, "");
+            return T::default();
         }
         self.optional_number(field, item).unwrap_or_default()
     }
 
-    /// Returns an optional number; an invalid one is an error. An empty value counts as absent.
+    /// Returns an optional number; an invalid one is an error, and so is an empty one.
     pub(crate) fn optional_number<T: core::str::FromStr>(
         &mut self,
         field: &'static Field,
         item: Option<usize>,
     ) -> Option<T> {
-        let value = self.value(field, item).filter(|value| !value.is_empty())?;
+        let value = self.value(field, item)?;
+        if value.is_empty() {
+            self.note(field, item, Rule::EMPTY_VALUE, value);
+            return None;
+        }
         let plain = field.format.admits(value).then(|| value.parse().ok()).flatten();
         if plain.is_none() {
             self.note(field, item, Rule::Format(field.format), value);

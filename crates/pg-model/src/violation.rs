@@ -72,6 +72,10 @@ impl Rule {
     );
     /// An amount, or its currency, under a misspelt name (assumption A170).
     pub const MISSPELT_AMOUNT: Self = Self::Together("is not spelt as in the documents");
+    /// An amount, a number or a choice that is sent, but empty (assumption A09).
+    pub const EMPTY_VALUE: Self = Self::Together(
+        "must not be empty: leave the parameter out to use its default, which for transactionValue is the whole amount",
+    );
     /// A list of more card keys than a request may have (assumption A70).
     pub const TOO_MANY_CARD_KEYS: Self = Self::Together("must contain at most 5,000 card keys");
     /// A list with the same card key twice.

@@ -1,6 +1,7 @@
 //! Checks of the content of the tables, after their shape has been read: that names are known and used once, that every fact
 //! has its source, and that no rule contradicts another.
 
+mod answers;
 mod codes;
 mod fields;
 mod names;

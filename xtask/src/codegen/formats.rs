@@ -16,6 +16,8 @@ pub(super) struct Format {
     pub(super) pattern: &'static str,
     /// The types that a field of this format must have; without any, every text type is allowed.
     pub(super) types: &'static [&'static str],
+    /// Whether an optional value may be sent empty.
+    pub(super) may_be_empty: bool,
     /// A value for examples.
     pub(super) example: &'static str,
 }
@@ -31,10 +33,15 @@ pub(super) const FORMATS: &[Format] = &[
     format("lines", "Lines", "text without control characters except line breaks", LINES, "Example"),
     format("alphanumeric", "Alphanumeric", "letters and digits", "[A-Za-z0-9]+", "A1"),
     format("digits", "Digits", "digits", "[0-9]+", "12345"),
-    Format { types: NUMBERS, ..format("integer", "Integer", "a whole number", "", "1") },
-    Format { types: NATURAL, ..format("minor", "Minor", "a whole number of minor units", "", "499") },
+    Format { types: NUMBERS, may_be_empty: false, ..format("integer", "Integer", "a whole number", "", "1") },
+    Format {
+        types: NATURAL,
+        may_be_empty: false,
+        ..format("minor", "Minor", "a whole number of minor units", "", "499")
+    },
     Format {
         types: &["Decimal"],
+        may_be_empty: false,
         ..format("decimal", "Decimal", "currency units, such as 5.95", r"[0-9]+(\.[0-9]+)?", "5.95")
     },
     Format {
@@ -50,6 +57,7 @@ pub(super) const FORMATS: &[Format] = &[
     Format {
         types: &["Currency"],
         lengths: &[3],
+        may_be_empty: false,
         ..format("currency", "Currency", "a currency code, three capital letters", "[A-Z]{3}", "GBP")
     },
     Format { lengths: &[2], ..format("country", "Country", "a country code, two letters", "[A-Za-z]{2}", "GB") },
@@ -83,14 +91,18 @@ pub(super) const FORMATS: &[Format] = &[
             "31011980",
         )
     },
-    Format { types: NATURAL, ..format("unix-time", "UnixTime", "a Unix timestamp in seconds", "", "1893456000") },
+    Format {
+        types: NATURAL,
+        may_be_empty: false,
+        ..format("unix-time", "UnixTime", "a Unix timestamp in seconds", "", "1893456000")
+    },
     Format {
         types: &["CardNumber"],
         ..format("card-number", "CardNumber", "a card number, digits only", "[0-9]+", "4000000000001000")
     },
     Format { types: &["Cv2"], lengths: &[3, 4], ..format("cv2", "Cv2", "three or four digits", "[0-9]{3,4}", "123") },
-    format("one-of", "OneOf", "one of a list of values", "", ""),
-    Format { types: &["Flag"], lengths: &[1], ..format("flag", "Flag", "1 or 0", "[01]", "1") },
+    Format { may_be_empty: false, ..format("one-of", "OneOf", "one of a list of values", "", "") },
+    Format { types: &["Flag"], lengths: &[1], may_be_empty: false, ..format("flag", "Flag", "1 or 0", "[01]", "1") },
     Format {
         types: &["Vec<CardKey>"],
         ..format("card-keys", "CardKeys", "1 to 5,000 card keys separated by commas, none twice", "", "")
@@ -106,7 +118,7 @@ const fn format(
     pattern: &'static str,
     example: &'static str,
 ) -> Format {
-    Format { name, variant, description, lengths: &[], pattern, types: &[], example }
+    Format { name, variant, description, lengths: &[], pattern, types: &[], may_be_empty: true, example }
 }
 
 /// The format of that name.

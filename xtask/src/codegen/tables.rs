@@ -190,6 +190,8 @@ rows! {
         question: Option<String>,
         /// What depends on the answer.
         depends: Option<String>,
+        /// Where the answer goes: the entry of a dialect or the setting of a client, in backticks, or `Nowhere` and why.
+        answer: Option<String>,
     }
 }
 

@@ -122,6 +122,27 @@ fn an_empty_value_is_not_described_as_a_missing_one() {
     }
 }
 
+/// A page that speaks of requests without a reference says that captures, cancellations and refunds may carry one (A92, A94):
+/// a reader who leaves it out has nothing that prevents a second refund.
+#[test]
+fn no_page_denies_the_unique_reference_of_an_operation() {
+    let tables = checked(&root().join(TABLES)).unwrap();
+    let carries_one = |name: &str| {
+        let (_, method) = tables.methods().find(|(_, method)| method.name == name).unwrap();
+        method.retry_why.contains("uniqueMerchantReference, if it carried one")
+    };
+    assert!(["capturepreauth", "cancelpreauth"].into_iter().all(carries_one));
+    let denials = ["no reference", "no such reference", "no lookup can", "without a lookup"];
+    for page in ["docs/internals/reliability.md", "docs/guide/fleet.md"] {
+        let text = read(page).replace("\n- ", "\n\n- ");
+        let paragraphs =
+            text.split("\n\n").filter(|paragraph| paragraph.contains("efund") && !paragraph.starts_with('|'));
+        for paragraph in paragraphs.filter(|paragraph| denials.iter().any(|denial| paragraph.contains(denial))) {
+            assert!(paragraph.contains("uniqueMerchantReference"), "{page}: {paragraph}");
+        }
+    }
+}
+
 /// The description of a retry class denies nothing that a method of that class says of itself.
 #[test]
 fn the_retry_classes_agree_with_their_methods() {

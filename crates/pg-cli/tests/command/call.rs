@@ -23,6 +23,18 @@ fn all_violations_come_at_once_and_show_no_secret() {
     assert_eq!(ended.out, "");
 }
 
+// spec: 2 §3.2, A09: An unset variable of a script must not refund the whole amount.
+#[test]
+fn an_empty_amount_is_not_sent() {
+    let refund = "call transaction/refund transactionKey=0123456789abcdef0123456789abcdef transactionValue= --dry-run";
+    words(refund)
+        .run()
+        .ends(2)
+        .says("transactionValue: must not be empty: leave the parameter out")
+        .says("which for transactionValue is the whole amount");
+    words(&format!("{refund} --unchecked")).run().ends(0);
+}
+
 #[test]
 fn programs_can_read_violations() {
     let ended = words("call transaction/refund transactionKey=short transactionValu=5 --json").run().ends(2);

@@ -69,7 +69,7 @@ pub static SITUATIONS: &[Situation] = &[
     Situation::error(
         "misplaced-reference",
         150,
-        "A reference that the method would ignore: misspelt, or sent to a method of version 5.",
+        "A reference that the method would ignore: misspelt, or one that the method does not have.",
     ),
     Situation::error(
         "misplaced-amount",

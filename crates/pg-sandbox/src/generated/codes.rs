@@ -165,7 +165,7 @@ impl SandboxErrorCode {
         &Facts::status("962", "authentication-already-used", 108, "Authentication has already been used")
             .error(400, Remedy::LookUp),
     );
-    /// `963`: A reference that the method would ignore: misspelt, or sent to a method of version 5. (spec 2 §4.3, assumption A150)
+    /// `963`: A reference that the method would ignore: misspelt, or one that the method does not have. (spec 2 §4.3, assumption A150)
     pub const MISPLACED_REFERENCE: Self = Self(
         &Facts::status("963", "misplaced-reference", 150, "The method has no such reference")
             .error(400, Remedy::FixRequest),

@@ -2,7 +2,7 @@
 //! items. They are refused (A150 and A151), since without them another amount would be charged, or a second payment
 //! would not be prevented.
 
-use pg_model::{ErrorCode, method::MethodInfo};
+use pg_model::method::MethodInfo;
 
 use super::{
     gate,
@@ -44,12 +44,6 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     if !matches!(info.service.name, "transaction" | "enterprise") {
         return None;
     }
-    // An amount that is empty by mistake would mean the whole amount.
-    if info.fields.iter().any(|field| field.wire == VALUE) && form.get(VALUE) == Some("") {
-        return Some(
-            Refusal::from(ErrorCode::INVALID_TRANSACTION_VALUE).assuming(assumed::AMOUNTS_THAT_A_METHOD_DOES_NOT_HAVE),
-        );
-    }
     let whole = takes_all_without_a_value(info) && form.get(VALUE).is_none();
     let names = Names::of(info);
     let unknown = |name: &str| !gate::is_credential(info.credentials, name) && names.find(name).is_none();
@@ -65,9 +59,14 @@ fn takes_all_without_a_value(info: &MethodInfo) -> bool {
     info.fields.iter().any(|field| field.wire == VALUE && !field.required)
 }
 
+/// Whether a value could be an amount: digits, and at most one point. Not a word such as `nan`, or `1e5`.
 fn is_number(value: &str) -> bool {
     let value = value.trim();
-    value.len() <= 15 && value.parse::<f64>().is_ok()
+    let value = value.strip_prefix(['+', '-']).unwrap_or(value);
+    value.len() <= 15
+        && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().filter(|byte| *byte == b'.').count() <= 1
 }
 
 fn amount(name: &str) -> Refusal {

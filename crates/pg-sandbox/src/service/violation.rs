@@ -30,6 +30,7 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
 fn decided_by(info: &MethodInfo, violation: &Violation) -> Option<u16> {
     let (service, name) = (info.service.name, violation.name.as_str());
     match violation.rule {
+        Rule::EMPTY_VALUE => Some(assumed::EMPTY_VALUES),
         Rule::Required if service == "transaction" && is_of_order(name) => Some(assumed::REQUIRED_FIELDS_OF_AN_ORDER),
         Rule::Required
             if service == "token"
@@ -66,7 +67,7 @@ fn is_gap(violation: &Violation) -> bool {
 }
 
 fn of(violation: &Violation) -> Refusal {
-    let missing = violation.rule == Rule::Required;
+    let missing = matches!(violation.rule, Rule::Required | Rule::EMPTY_VALUE);
     let code = match violation.name.as_str() {
         "cardNumber" => ErrorCode::INVALID_CARD_NUMBER,
         "cardExpiryMonth" | "cardExpiryYear" | "cardExpiryDate" => ErrorCode::INVALID_CARD_EXPIRY,
@@ -265,6 +266,8 @@ mod tests {
             (GetToken::INFO, "item_price[0]", "5,95", Some(13)),
             (GetToken::INFO, "token_uses", "-2", Some(117)),
             (Initiate::INFO, "errorPageUrl", "shop", Some(134)),
+            (Refund::INFO, "transactionValue", "", Some(9)),
+            (GetToken::INFO, "trans_type", "", Some(9)),
         ] {
             let parameters: Parameters =
                 [(name, value), ("itemPrice0", "1"), ("item_price[0]", "1")].into_iter().collect();
@@ -274,6 +277,32 @@ mod tests {
             let alone = std::iter::once(violation.clone()).collect();
             let assumptions = refusal(info, &alone).unwrap().basis().assumptions().to_vec();
             assert!(wanted.is_none_or(|wanted| assumptions.contains(&wanted)), "{info:?} {name}: {assumptions:?}");
+        }
+    }
+
+    // spec: 2 §3.2, §4.4, 3 §4.1, A09, A45: An empty value is answered as a missing one, whose default is not used.
+    #[test]
+    fn an_empty_amount_or_choice_has_the_code_of_a_missing_one() {
+        for (info, name, wanted) in [
+            (Refund::INFO, "transactionValue", "107"),
+            (Auth::INFO, "itemQuantity0", "107"),
+            (GetToken::INFO, "item_quantity[0]", "107"),
+            (GetToken::INFO, "currency", "120"),
+            (GetToken::INFO, "trans_type", "938"),
+            (GetToken::INFO, "token_uses", "938"),
+        ] {
+            let key = "0".repeat(32);
+            let others = [
+                ("transactionKey", &*key),
+                ("itemName0", "Tea"),
+                ("itemPrice0", "1"),
+                ("item_name[0]", "Tea"),
+                ("item_price[0]", "1"),
+            ];
+            let parameters: Parameters = [(name, "")].into_iter().chain(others).collect();
+            let violations = (info.check)(&parameters);
+            let alone = violations.iter().filter(|violation| violation.name == name).cloned().collect();
+            assert_eq!(refusal(info, &alone).unwrap().code(), wanted, "{info:?} {name}");
         }
     }
 

@@ -166,8 +166,12 @@ fn a_token_ends_after_it_begins() {
         ("x", "", Some("937")),
         ("99999999999", "", Some("937")),
         ("99999999999999999999999", "", Some("937")),
+        // The last second that a time can have leaves nothing of the merchant's default.
+        ("32503679999", "", Some("937")),
     ] {
-        let answer = shop.call("gettoken", &with(ORDER, &[("token_start", start), ("token_expiry", expiry)]));
+        let given =
+            [("token_start", start), ("token_expiry", expiry)].into_iter().filter(|(_, value)| !value.is_empty());
+        let answer = shop.call("gettoken", &with(ORDER, &given.collect::<Vec<_>>()));
         let code = (answer.status != 200).then(|| answer.code());
         assert_eq!(code.as_deref(), wanted, "{start} {expiry}");
     }

@@ -11,10 +11,10 @@ use super::{
 };
 
 /// What to do about an error, as `pg_model::Remedy` knows it.
-const REMEDIES: &[&str] =
+pub(super) const REMEDIES: &[&str] =
     &["fix-request", "fix-credentials", "wait-one-minute", "wait-five-minutes", "retry", "look-up", "ask-operator"];
 /// The scope of a refusal, as in `pg_model::dialect::RefusalScope`.
-const SCOPES: &[&str] = &["always", "from-now-on", "while-it-lasts"];
+pub(super) const SCOPES: &[&str] = &["always", "from-now-on", "while-it-lasts"];
 /// Tables whose codes dialects tell apart, as they do those of the sandbox: no two rows of these share a code.
 const OUTCOMES: &[&str] = &["ErrorCode", "StatusCode"];
 /// The codes that the sandbox invents.
@@ -105,7 +105,7 @@ impl Checker<'_> {
                 ("change", &one.change),
             ];
             self.filled(places, &texts);
-            let answers = [("question", &one.question), ("depends", &one.depends)];
+            let answers = [("question", &one.question), ("depends", &one.depends), ("answer", &one.answer)];
             let answers = answers.iter().filter_map(|(key, text)| Some((*key, text.as_deref()?)));
             for (key, text) in texts.into_iter().chain(answers) {
                 for number in mentioned_assumptions(text) {
@@ -115,9 +115,14 @@ impl Checker<'_> {
                     self.problem(places.of(key), what);
                 }
             }
-            if one.question.is_some() != one.depends.is_some() {
-                self.problem(places.row, "a question and what depends on its answer go together");
+            let parts = [one.question.is_some(), one.depends.is_some(), one.answer.is_some()];
+            if parts.contains(&true) && parts.contains(&false) {
+                self.problem(
+                    places.row,
+                    "question, depends (what depends on the answer) and answer (where it goes) go together",
+                );
             }
+            self.answer(one);
             // A gap is a number that was given up, which is never used again.
             if one.number <= before {
                 let what = format!("number {} after {before}: numbers ascend, new ones go to the end", one.number);

@@ -14,10 +14,10 @@ posts has none of them; its `sessionKey` stands in their place.
 without a value, write `name=value` and the secret SHA key for each, one after the other, and take the SHA-512 of it in \
 hexadecimal digits.
 
-**Empty values** break no rule of an optional parameter, so its pattern and its list of values admit them. They are not the \
-same as a missing parameter: `updateCardKeyDetails` erases the stored value, and the sandbox refuses an empty \
-`transactionValue` where a missing one means the whole amount. So send no parameter that you have no value for. The words in a list of \
-values are also accepted in other letter cases, which the lists do not repeat.
+**Empty values** break no rule of an optional text, so its pattern admits them. They are not the same as a missing parameter: \
+`updateCardKeyDetails` erases the stored value. A number, an amount, a currency, a time, a flag or a choice from a list must not be empty: a service \
+that drops empty values would use the default, and refund everything for an empty `transactionValue`. So send no parameter that you have no \
+value for. The words in a list of values are also accepted in other letter cases, which the lists do not repeat.
 
 **Replies** of version 3 are XML or JSON, as the end of the path says; those of version 5 are XML. Fields and codes that \
 are not listed here may occur.

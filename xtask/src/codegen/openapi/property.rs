@@ -68,20 +68,14 @@ fn text(field: &Field, doc: &str, format: Option<&Format>) -> Node {
         .with_some("minLength", least)
         .with_some("maxLength", most.filter(|_| field.values.is_empty()))
         .with_some("pattern", format.and_then(|format| value_pattern(field, format)))
-        .with_filled("enum", allowed(field));
+        .with_filled("enum", field.values.clone());
     match &field.default {
         Some(value) if field.values.contains(value) || field.format == "flag" => node.with("default", value),
         other => node.with_some("x-default", other.as_ref()),
     }
 }
 
-/// The allowed values. An empty one counts as not given, so that only what is required refuses it.
-fn allowed(field: &Field) -> Vec<String> {
-    let optional = !field.required && !field.values.is_empty();
-    field.values.iter().cloned().chain(optional.then(String::new)).collect()
-}
-
-/// The pattern of a value. An empty one counts as not given, so that only what is required refuses it.
+/// The pattern of a value, which admits an empty one if the validators do.
 fn value_pattern(field: &Field, format: &Format) -> Option<String> {
     let bounds = field.length.as_deref().and_then(bounds);
     let pattern = match (format.pattern.strip_suffix('+'), bounds) {
@@ -93,7 +87,7 @@ fn value_pattern(field: &Field, format: &Format) -> Option<String> {
         }
         _ => format.pattern.to_owned(),
     };
-    match (pattern.as_str(), field.required) {
+    match (pattern.as_str(), field.required || !format.may_be_empty) {
         ("", _) => None,
         (pattern, true) => Some(format!("^{pattern}$")),
         // This one takes an empty value as it is.

@@ -70,8 +70,9 @@ fn currencies(tables: &Tables) -> String {
 
 const SITUATIONS: &str = "# Situations of dialects\n\n\
     What can happen for which the documents name no code. An entry of a [dialect](../guide/dialects.md) names them in `situations`,\n\
-    and says by that which code its service gives them. A client needs `unknown-transaction-key`; a sandbox that speaks the dialect\n\
-    uses all of them, and its own code where the dialect has none.\n\n";
+    and says by that which code its service gives them. A client needs `unknown-transaction-key`, for `no_card = \"error\"` also\n\
+    `unknown-card-key`; `pg update-cards` explains `duplicate-card-keys` and `unknown-card-key`. A sandbox that speaks the dialect uses\n\
+    all of them, and its own code where the dialect has none.\n\n";
 
 /// The page of dialects.
 pub(super) fn situations(tables: &Tables) -> String {

@@ -34,8 +34,9 @@ pub(super) fn page(tables: &Tables) -> String {
          document and section. The same facts as OpenAPI: [openapi.yaml](openapi.yaml). What the documents leave open:\n\
          [assumptions](assumptions.md).\n\n{}[Codes](codes.md) · [Records](records.md)\n\n{CREDENTIALS}{RETRY}\
          ## Formats\n\nThe format of a value. Lengths are checked separately and count characters, not bytes. An optional\n\
-         parameter may be empty: no format or length refuses that. Its effect depends on the method: `updateCardKeyDetails` erases the\n\
-         stored value, and the sandbox refuses an empty `transactionValue` where a missing one means the whole amount. So leave out what\n\
+         text may be empty: no format or length refuses that, and `updateCardKeyDetails` erases the stored value. A number, an amount,\n\
+         a currency, a time, a flag or a choice from a list must not be empty: a service that drops empty values would use the default,\n\
+         and refund everything for an empty `transactionValue`. So leave out what\n\
          you do not mean to send ([A09](assumptions.md#a09), [A151](assumptions.md#a151)).\n\n{}",
         table(&["Service", "What it is for", "Methods"], services),
         table(&["Format", "A value is", "Pattern"], formats),

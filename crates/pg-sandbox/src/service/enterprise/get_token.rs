@@ -134,7 +134,8 @@ fn check_country(request: &GetToken) -> Result<(), Refusal> {
 fn times(request: &GetToken, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let start = instant(request.token_start, "token_start")?.unwrap_or(now);
     let expires = instant(request.token_expiry, "token_expiry")?.unwrap_or_else(|| start.plus(LIFETIME));
-    if expires > start && expires > now {
+    // Times are shown in seconds.
+    if expires.seconds() > start.seconds() && expires > now {
         Ok((start, expires))
     } else {
         Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)

@@ -79,6 +79,50 @@ fn an_amount_is_refused_by_methods_without_one() {
     }
 }
 
+// spec: 2 §4.4, A55, A151: Without transactionValue, an unknown parameter with a number may be the amount.
+#[test]
+fn a_number_without_a_known_name_is_refused_where_it_could_be_the_amount() {
+    let mut shop = Shop::open();
+    for (value, is_number) in [
+        ("77", true),
+        ("-77", true),
+        ("4.99", true),
+        (" 5 ", true),
+        ("nan", false),
+        ("inf", false),
+        ("infinity", false),
+        ("1e5", false),
+        ("1.2.3", false),
+        (".", false),
+        ("-", false),
+    ] {
+        let paid = pay(&mut shop, 1000);
+        let answer = shop.call("refund", &[("transactionKey", &paid), ("orderNumber", value)]);
+        assert_eq!(answer.status, if is_number { 400 } else { 200 }, "{value}: {answer:?}");
+        assert!(!is_number || answer.code() == "964", "{value}: {answer:?}");
+    }
+}
+
+// spec: 1 §5, 3 §4.1, A09, A45: The default of an empty choice, number or amount is not used.
+#[test]
+fn an_empty_choice_of_a_checkout_is_refused() {
+    let mut shop = Shop::open();
+    let item = [("item_name[0]", "Tea"), ("item_price[0]", "4.99")];
+    for (name, code) in [("currency", "120"), ("trans_type", "938"), ("token_uses", "938"), ("item_quantity[0]", "107")]
+    {
+        assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "")]].concat()), code, "{name}");
+    }
+    for name in ["trans_class", "callback_url", "date_of_birth", "mobile_phone"] {
+        assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "")]].concat()), "", "{name}");
+    }
+    let (paid, reserved) = (pay(&mut shop, 1000), reserve(&mut shop, 1000));
+    for (method, key) in [("refund", &paid), ("capturepreauth", &reserved), ("cancelpreauth", &reserved)] {
+        let answer = shop.call(method, &[("transactionKey", key), ("transactionValue", "")]);
+        assert_eq!((answer.status, answer.code(), answer.rests_on("A09")), (400, "107", true), "{method}");
+    }
+    assert_eq!(shop.payment(&paid).refunded, 0);
+}
+
 // spec: 2 §4.4, A151
 #[test]
 fn an_item_that_is_misspelt_is_refused() {
