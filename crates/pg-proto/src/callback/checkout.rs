@@ -30,7 +30,7 @@ const TRANS_KEY: &str = "trans_key";
 /// assert_eq!(back.trans_key(), hint.trans_key());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckoutHint {
     trans_key: String,
     token_id: Option<String>,
@@ -55,7 +55,7 @@ impl CheckoutHint {
         if ![http::Method::GET, http::Method::POST].contains(request.method()) {
             return Err(CallbackError::NotGetOrPost(request.method().clone()));
         }
-        let mut hint = Self::default();
+        let mut hint = Self::empty();
         let query = request.uri().query().unwrap_or_default();
         fields::of_form(query.as_bytes(), &mut |name, value| hint.take(name, value));
         let read = fields::of_body(request.body(), &mut |name, value| hint.take(name, value));
@@ -74,9 +74,22 @@ impl CheckoutHint {
     pub fn returned(address: &str) -> Result<Self, CallbackError> {
         let bare = address.split('#').next().unwrap_or_default();
         let query = bare.split_once('?').map_or(bare, |(_, query)| query);
-        let mut hint = Self::default();
+        let mut hint = Self::empty();
         fields::of_form(query.as_bytes(), &mut |name, value| hint.take(name, value));
         hint.checked()
+    }
+
+    const fn empty() -> Self {
+        Self {
+            trans_key: String::new(),
+            token_id: None,
+            trans_type: None,
+            trans_value: None,
+            currency: None,
+            status: None,
+            trans_reference: None,
+            trans_class: None,
+        }
     }
 
     /// Takes a field if its name is known. A later value counts, because the service appends to the merchant's address;
