@@ -158,7 +158,15 @@ impl Details {
 
     /// Returns the dialect for replies from an address.
     fn dialect(&self, base: &BaseUrl) -> Result<Arc<Dialect>, Failure> {
-        self.get(Setting::Dialect).map_or_else(|| Ok(dialect::of_address(base)), dialect::named)
+        Ok(self.named_dialect()?.unwrap_or_else(|| dialect::of_address(base)))
+    }
+
+    /// Returns the dialect that is set; `None` if only an address could tell it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn named_dialect(&self) -> Result<Option<Arc<Dialect>>, Failure> {
+        self.get(Setting::Dialect).map(dialect::named).transpose()
     }
 
     fn base(&self, setting: Setting) -> Result<BaseUrl, Failure> {

@@ -9,7 +9,7 @@ mod read;
 mod scan;
 mod write;
 
-pub use read::read;
+pub use read::{read, read_any};
 pub use write::write;
 
 /// The root element of every reply.

@@ -4,8 +4,11 @@ use bytes::Bytes;
 use pg_model::{AccountUpdaterBatch, DecodeError, Record, RetrieveAccountUpdater, decode_into};
 
 mod checkout;
+mod fields;
+mod outline;
 
 pub use checkout::CheckoutHint;
+pub use outline::CallbackOutline;
 
 /// The content of an account updater callback. Callbacks are not signed and can be forged: treat one as a hint to
 /// retrieve the batch (assumption A133).
@@ -31,9 +34,12 @@ pub struct UpdaterHint {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallbackError {
-    /// A callback is a POST.
+    /// A callback of the account updater is a POST.
     #[error("a callback must be a POST, not a {0}")]
     NotPost(http::Method),
+    /// A callback of the hosted checkout is a POST or a GET.
+    #[error("a checkout callback must be a POST or a GET, not a {0}")]
+    NotGetOrPost(http::Method),
     /// The body cannot be read.
     #[error("the callback cannot be read: {0}")]
     Unreadable(#[from] DecodeError),

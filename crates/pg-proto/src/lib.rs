@@ -71,7 +71,7 @@ pub use pg_model as model;
 
 pub use account::{Account, Credentials, EnterpriseCredentials};
 pub use base_url::{BaseUrl, BaseUrlError, is_private};
-pub use callback::{CallbackError, CheckoutHint, UpdaterHint};
+pub use callback::{CallbackError, CallbackOutline, CheckoutHint, UpdaterHint};
 pub use card_form::CardForm;
 pub use error::{Refused, ReplyError, Unreadable};
 pub use misuse::Misuse;

@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use pg_measure::Worst;
 use pg_model::{AccountUpdaterBatch, Transaction, decode};
-use pg_proto::{Account, BaseUrl, CheckoutHint, Credentials, Redirect, UpdaterHint, crypto::SessionCipher};
+use pg_proto::{
+    Account, BaseUrl, CallbackOutline, CheckoutHint, Credentials, Redirect, UpdaterHint, crypto::SessionCipher,
+};
 
 use crate::{
     LIMITS, MIB,
@@ -35,6 +37,9 @@ pub(crate) fn measure() {
     let posted = |text: &String| http::Request::post("/").body(Bytes::from(text.clone())).expect("a request");
     json("read an updater's callback", |text| UpdaterHint::read(&posted(text))).report(LIMITS);
     forms("read a checkout's callback", |text| CheckoutHint::read(&posted(text))).report(LIMITS);
+    json("read a checkout's callback, in JSON", |text| CheckoutHint::read(&posted(text))).report(LIMITS);
+    xml("read a checkout's callback, in XML", |text| CheckoutHint::read(&posted(text))).report(LIMITS);
+    forms("outline a refused callback", |text| CallbackOutline::of(&posted(text))).report(LIMITS);
     forms("read the address of a checkout's return", |text| CheckoutHint::returned(text)).report(LIMITS);
     forms("read a redirect", |text| account.redirect(text)).report(LIMITS);
     session_data();

@@ -1,8 +1,8 @@
 //! Callbacks from unknown senders: they are hints, which only cause a lookup.
 
 use bytes::Bytes;
-use http::Request;
-use pg_proto::{CheckoutHint, UpdaterHint};
+use http::{Request, Uri};
+use pg_proto::{CallbackError, CallbackOutline, CheckoutHint, UpdaterHint};
 
 use crate::{dice::Dice, replies::account, secrets::no_digits};
 
@@ -24,12 +24,14 @@ pub fn callback(input: &[u8]) {
         drop(account().request(&hint.confirm()));
         no_digits_of_a_card(&format!("{hint:?}"), body);
     }
-    let paid = CheckoutHint::read(&request);
-    assert_eq!(paid, CheckoutHint::read(&request));
+    let paid = checkout(&request);
     let text = String::from_utf8_lossy(body);
     let returned = CheckoutHint::returned(&text);
     assert_eq!(returned, CheckoutHint::returned(&text));
-    for hint in [&paid, &returned].into_iter().flatten() {
+    // The same bytes in the query, if an address can have them.
+    let address = format!("/paid?{text}").parse::<Uri>().ok();
+    let asked = address.map(|uri| checkout(&Request::builder().method(method).uri(uri).body(Bytes::new()).unwrap()));
+    for hint in [Some(&paid), Some(&returned), asked.as_ref()].into_iter().flatten().flatten() {
         let key = hint.trans_key();
         assert!(!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()), "{key:?}");
         assert!(account().request(&hint.confirm()).is_ok(), "{key:?} cannot be looked up");
@@ -37,6 +39,21 @@ pub fn callback(input: &[u8]) {
     for error in [updated.err(), paid.err(), returned.err()].into_iter().flatten() {
         assert!(!error.to_string().contains('\n'));
     }
+}
+
+/// Reads a request as the callback of a checkout, and outlines it.
+fn checkout(request: &Request<Bytes>) -> Result<CheckoutHint, CallbackError> {
+    let paid = CheckoutHint::read(request);
+    assert_eq!(paid, CheckoutHint::read(request));
+    assert!(paid.is_err() || ["GET", "POST"].contains(&request.method().as_str()));
+    shown_in_a_line(&CallbackOutline::of(request).to_string());
+    paid
+}
+
+/// What is logged of a refused callback is short and has no card number.
+fn shown_in_a_line(outline: &str) {
+    assert!(outline.len() < 4_096 && outline.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{outline:?}");
+    assert!(!pg_model::mask::has_card_number(outline), "{outline:?}");
 }
 
 /// Keys may be digits; card numbers are masked wherever `Debug` shows them.

@@ -54,7 +54,10 @@ pub fn receiver(input: &[u8]) {
     assert_eq!((first.0, &first.1), (again.0, &again.1));
     assert_eq!(news.len(), news_again.len());
     fixed(&first);
-    assert_eq!(news.len(), usize::from(first.0 == StatusCode::OK), "{first:?}");
+    // A refused callback is handed out for people.
+    let refused = news.iter().filter(|(_, said)| matches!(said, Notification::Refused(_))).count();
+    assert_eq!(news.len() - refused, usize::from(first.0 == StatusCode::OK), "{first:?}");
+    assert!(refused == 0 || [StatusCode::BAD_REQUEST, StatusCode::METHOD_NOT_ALLOWED].contains(&first.0), "{first:?}");
     assert!(body.len() <= BODY_BYTES || first.0 != StatusCode::OK);
     for (opened, said) in news {
         // Arbitrary text can be the token of another door.
@@ -62,7 +65,8 @@ pub fn receiver(input: &[u8]) {
         let (purpose, _) = DOORS.into_iter().find(|(_, token)| *token == opened).expect("one of the doors");
         let fits = matches!(
             (purpose, &said),
-            (EndpointPurpose::UpdaterCallback, Notification::Updater(_))
+            (EndpointPurpose::UpdaterCallback, Notification::Updater(_) | Notification::Refused(_))
+                | (EndpointPurpose::CheckoutCallback, Notification::Refused(_))
                 | (EndpointPurpose::CheckoutCallback | EndpointPurpose::CheckoutReturn, Notification::Paid(_))
                 | (EndpointPurpose::CheckoutCancel, Notification::CheckoutLeft)
                 | (EndpointPurpose::CardForm, Notification::CardForm(_))

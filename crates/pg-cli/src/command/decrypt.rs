@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use pg_crypto::{IvFormat, KeyDerivation, Padding, Plaintext, SessionCipher, TextEncoding};
+use pg_model::dialect::{IvForm, KeyForm, PaddingForm, SessionData, TextForm};
 use pg_proto::Redirect;
 use serde::Serialize;
 
@@ -43,20 +44,20 @@ pub(crate) struct Arguments {
 
 /// The choices that the documents leave open for the cipher (spec 2 §4.2).
 #[derive(clap::Args)]
-#[command(next_help_heading = "Cipher (not documented, so every choice can be changed)")]
+#[command(next_help_heading = "Cipher (not documented; flag, else session_data of the dialect, else the default)")]
 struct Choices {
-    /// How the key is derived from the API key
-    #[arg(long, value_enum, default_value = "verbatim")]
-    key_derivation: Derivation,
-    /// The text form of the iv
-    #[arg(long, value_enum, default_value = "detect")]
-    iv_format: Spelling,
-    /// The text form of the data
-    #[arg(long, value_enum, default_value = "detect")]
-    encoding: Form,
-    /// The padding of the last block
-    #[arg(long, value_enum, default_value = "pkcs7")]
-    padding: Filling,
+    /// How the key is derived from the API key; by default verbatim
+    #[arg(long, value_enum)]
+    key_derivation: Option<Derivation>,
+    /// The text form of the iv; by default detect
+    #[arg(long, value_enum)]
+    iv_format: Option<Spelling>,
+    /// The text form of the data; by default detect
+    #[arg(long, value_enum)]
+    encoding: Option<Form>,
+    /// The padding of the last block; by default pkcs7
+    #[arg(long, value_enum)]
+    padding: Option<Filling>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -109,7 +110,9 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         _ => data,
     };
     let details = Details::gather(account)?;
-    let cipher = choices.cipher(details.require(Setting::ApiKey)?)?;
+    let dialect = details.named_dialect()?;
+    let form = dialect.map(|dialect| dialect.session_data).unwrap_or_default();
+    let cipher = choices.cipher(details.require(Setting::ApiKey)?, form)?;
     let plaintext = decrypt(&cipher, &data, iv.as_deref(), explain)?;
     if json {
         output::json(&Decrypted { plaintext: plaintext.as_str(), authenticated: false })?;
@@ -157,8 +160,13 @@ struct Decrypted<'a> {
 }
 
 impl Choices {
-    fn cipher(&self, api_key: &str) -> Result<SessionCipher, Failure> {
-        let derivation = match self.key_derivation {
+    /// Returns the cipher with these choices; a dialect has those that are missing.
+    fn cipher(&self, api_key: &str, form: SessionData) -> Result<SessionCipher, Failure> {
+        let derivation = match self.key_derivation.unwrap_or(match form.key {
+            Some(KeyForm::Sha256) => Derivation::Sha256,
+            Some(KeyForm::Hex) => Derivation::Hex,
+            _ => Derivation::Verbatim,
+        }) {
             Derivation::Verbatim => KeyDerivation::Verbatim,
             Derivation::Sha256 => KeyDerivation::Sha256,
             Derivation::Hex => KeyDerivation::Hex,
@@ -167,21 +175,38 @@ impl Choices {
             .map_err(|error| {
                 Failure::misuse(format!("{error} (PG_API_KEY; --key-derivation changes which key is needed)"))
             })?
-            .iv_format(match self.iv_format {
-                Spelling::Detect => IvFormat::Detect,
-                Spelling::Text => IvFormat::Text,
-                Spelling::Hex => IvFormat::Hex,
-            })
-            .padding(match self.padding {
-                Filling::Pkcs7 => Padding::Pkcs7,
-                Filling::Zero => Padding::Zero,
-                Filling::None => Padding::None,
-            });
-        Ok(match self.encoding {
-            Form::Detect => cipher,
-            Form::Base64 => cipher.decode_only(TextEncoding::Base64),
-            Form::Base64url => cipher.decode_only(TextEncoding::Base64Url),
-            Form::Hex => cipher.decode_only(TextEncoding::Hex),
-        })
+            .iv_format(
+                match self.iv_format.unwrap_or(match form.iv {
+                    Some(IvForm::Text) => Spelling::Text,
+                    Some(IvForm::Hex) => Spelling::Hex,
+                    _ => Spelling::Detect,
+                }) {
+                    Spelling::Detect => IvFormat::Detect,
+                    Spelling::Text => IvFormat::Text,
+                    Spelling::Hex => IvFormat::Hex,
+                },
+            )
+            .padding(
+                match self.padding.unwrap_or(match form.padding {
+                    Some(PaddingForm::Zero) => Filling::Zero,
+                    _ => Filling::Pkcs7,
+                }) {
+                    Filling::Pkcs7 => Padding::Pkcs7,
+                    Filling::Zero => Padding::Zero,
+                    Filling::None => Padding::None,
+                },
+            );
+        // A reader of Base64 takes both alphabets, as an account does.
+        Ok(
+            match self.encoding.unwrap_or(match form.text {
+                Some(TextForm::Hex) => Form::Hex,
+                _ => Form::Detect,
+            }) {
+                Form::Detect => cipher,
+                Form::Base64 => cipher.decode_only(TextEncoding::Base64),
+                Form::Base64url => cipher.decode_only(TextEncoding::Base64Url),
+                Form::Hex => cipher.decode_only(TextEncoding::Hex),
+            },
+        )
     }
 }

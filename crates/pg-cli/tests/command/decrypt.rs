@@ -73,6 +73,23 @@ fn every_choice_of_the_cipher_can_be_changed() {
     decrypt(&["--encoding", "hex", "--iv", IV, DATA]).run().ends(1);
 }
 
+// spec: 2 §4.2, A30, A31, A32, A33
+#[test]
+fn the_dialect_makes_the_choices_that_no_flag_makes() {
+    let folder = tempfile::tempdir().unwrap();
+    let dialect = folder.path().join("service.toml");
+    std::fs::write(&dialect, "[session_data]\nkey = \"sha256\"\niv = \"text\"\npadding = \"zero\"\ntext = \"hex\"\n")
+        .unwrap();
+    let dialect = dialect.to_str().unwrap();
+    let ended = decrypt(&["--iv", IV, HEX_DATA, "--dialect", dialect]).run().ends(0);
+    assert_eq!(ended.out, "zero padded text\n");
+    decrypt(&["--iv", IV, HEX_DATA]).env("PG_DIALECT", dialect).run().ends(0).prints("zero padded text");
+    // A flag overrides it.
+    let flags = ["--key-derivation", "verbatim", "--padding", "pkcs7", "--encoding", "base64"];
+    decrypt(&[&flags[..], &["--iv", IV, DATA, "--dialect", dialect]].concat()).run().ends(0).prints(PLAINTEXT);
+    decrypt(&["--iv", IV, DATA, "--dialect", "nonsense"]).run().ends(2).says("the dialect nonsense is not built in");
+}
+
 #[test]
 fn a_wrong_key_gives_one_line() {
     let ended = decrypt(&["--iv", IV, DATA]).env("PG_API_KEY", &KEY.replace('0', "1")).run().ends(1);

@@ -98,6 +98,8 @@ fn callbacks_are_confirmed_by_asking_the_service() {
     let told = listening.next();
     assert!(told["notConfirmed"].as_str().unwrap().contains("183") && told["confirmed"].is_null(), "{told}");
     assert_eq!(post(&callback, "nonsense".to_owned()), 400);
+    let told = listening.next();
+    assert_eq!(told["claims"], "an unreadable callback (POST, no content type, fields: nonsense)");
     assert_eq!(post(&format!("{callback}0"), String::new()), 404);
 
     let told = pay_on_the_hosted_page(&shop, &mut listening);
@@ -106,6 +108,38 @@ fn callbacks_are_confirmed_by_asking_the_service() {
     let told = listening.next();
     assert_eq!((&told["what"], &told["claims"]), (&"checkoutCallback".into(), &"payment 12345".into()));
     assert!(told["notConfirmed"].is_string(), "{told}");
+}
+
+// spec: 3 §6, A121: the form of the callback is not shown, so a developer has to see what the service sends
+#[test]
+fn checkout_callbacks_of_every_form_are_read_or_shown() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let mut listening = Listening::start(words("listen --port 0 --json"));
+    let callback = listening.address("checkoutCallback").to_owned();
+    let mut send = |method: &str, query: &str, body: &'static str| {
+        let request = Request::builder().method(method).uri(format!("{callback}{query}"));
+        let status = shop.send(request.body(Bytes::from(body)).unwrap()).status().as_u16();
+        (status, listening.next()["claims"].as_str().unwrap().to_owned())
+    };
+    for (method, query, body) in [
+        ("POST", "", "trans_key=4711"),
+        ("GET", "?trans_key=4711", ""),
+        ("POST", "?trans_key=4711", ""),
+        ("POST", "", r#"{"trans_key": "4711"}"#),
+        ("POST", "", "<callback><trans_key>4711</trans_key></callback>"),
+    ] {
+        assert_eq!(send(method, query, body), (200, "payment 4711".to_owned()), "{method} {query} {body}");
+    }
+    for (method, query, body, status, shown) in [
+        ("POST", "", "transactionid=4711&card=4000000000001000", 400, "fields: transactionid, card)"),
+        ("POST", "?4000000000001000=x", "{", 400, "no plain names, a body that cannot be read)"),
+        ("PUT", "?trans_key=4711", "", 405, "PUT, no content type, fields: trans_key)"),
+    ] {
+        let (said, claims) = send(method, query, body);
+        assert_eq!(said, status, "{method} {query} {body}");
+        assert!(claims.starts_with("an unreadable callback (") && claims.ends_with(shown), "{claims}");
+    }
 }
 
 #[test]
@@ -264,7 +298,7 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     let post = |url: &str| shop.send(Request::post(url).body(Bytes::from("x")).unwrap()).status().as_u16();
     assert_eq!(post(&format!("{callback}0")), 404);
     assert_eq!(post(&callback), 502);
-    assert_eq!(listening.next()["claims"], "an unreadable callback");
+    assert_eq!(listening.next()["claims"], "an unreadable callback (POST, no content type, fields: x)");
 }
 
 /// A shop behind a certificate of its own authority.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::{Method, Request};
-use pg_proto::{CheckoutHint, Redirect, UpdaterHint};
+use pg_proto::{CallbackOutline, CheckoutHint, Redirect, UpdaterHint};
 
 use super::{EndpointPurpose, ReceiptHandle};
 
@@ -37,6 +37,9 @@ pub enum Notification {
     /// The customer returned from the challenge: for
     /// [`ThreeDSecureInput::Returned`](pg_proto::machine::three_d_secure::ThreeDSecureInput::Returned).
     Challenged,
+    /// A callback that was refused, because it has another form than the documents let expect. It is for people: a
+    /// genuine report may be lost in it.
+    Refused(CallbackOutline),
 }
 
 /// Why a request is not a valid notification.
@@ -47,12 +50,13 @@ pub(super) enum InvalidNotification {
 }
 
 impl EndpointPurpose {
-    /// Returns the allowed methods, as in the header `Allow`. Callbacks are posted. Browsers follow redirects with GET,
-    /// but some banks' pages return the customer with a POST.
+    /// Returns the allowed methods, as in the header `Allow`. Callbacks of the account updater are posted; the documents
+    /// do not show how a checkout's callback is sent (A121). Browsers follow redirects with GET, but some banks' pages
+    /// return the customer with a POST.
     pub(super) const fn methods(self) -> &'static str {
         match self {
-            Self::UpdaterCallback | Self::CheckoutCallback => "POST",
-            Self::Challenge => "GET, POST",
+            Self::UpdaterCallback => "POST",
+            Self::CheckoutCallback | Self::Challenge => "GET, POST",
             Self::CheckoutReturn | Self::CheckoutCancel | Self::CardForm => "GET",
         }
     }
@@ -117,10 +121,19 @@ mod tests {
         assert!(
             matches!(read(EndpointPurpose::UpdaterCallback, "POST", "/t", batch), Ok(Notification::Updater(hint)) if hint.claimed().batch_key == "b1")
         );
-        let form = "tokenid=t&trans_key=abc&status=1";
-        assert!(
-            matches!(read(EndpointPurpose::CheckoutCallback, "POST", "/t", form), Ok(Notification::Paid(hint)) if hint.trans_key() == "abc")
-        );
+        for (method, uri, body) in [
+            ("POST", "/t", "tokenid=t&trans_key=abc&status=1"),
+            ("POST", "/t?trans_key=abc", ""),
+            ("GET", "/t?tokenid=t&trans_key=abc", ""),
+            ("POST", "/t", r#"{"trans_key": "abc"}"#),
+            ("POST", "/t", "<callback><trans_key>abc</trans_key></callback>"),
+        ] {
+            let paid = read(EndpointPurpose::CheckoutCallback, method, uri, body);
+            assert!(
+                matches!(&paid, Ok(Notification::Paid(hint)) if hint.trans_key() == "abc"),
+                "{method} {uri} {body}: {paid:?}"
+            );
+        }
         let returned = read(EndpointPurpose::CheckoutReturn, "GET", "/t?trans_key=mine&order=7&trans_key=abc", "");
         assert!(matches!(returned, Ok(Notification::Paid(hint)) if hint.trans_key() == "abc"));
         assert!(matches!(read(EndpointPurpose::CheckoutCancel, "GET", "/t", ""), Ok(Notification::CheckoutLeft)));

@@ -55,7 +55,9 @@ impl Content {
         let length = request.body().len() + request.uri().query().map_or(0, str::len);
         match notification {
             Notification::Updater(_) => (Self::Batch(request.into_body()), length),
-            Notification::CheckoutLeft | Notification::Challenged => (Self::Read(notification), 0),
+            Notification::CheckoutLeft | Notification::Challenged | Notification::Refused(_) => {
+                (Self::Read(notification), 0)
+            }
             Notification::Paid(_) | Notification::CardForm(_) => (Self::Read(notification), length),
         }
     }

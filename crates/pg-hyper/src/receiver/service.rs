@@ -16,11 +16,12 @@ use http::{Request, Response, header::EXPECT};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body;
 use pg_connections::{BodyError, ConnectionSlot, ConnectionSlots, HeldBody};
+use pg_proto::CallbackOutline;
 use tokio::time::timeout;
 use tower_service::Service;
 
 use super::{
-    Endpoint, EndpointPurpose, ReceiptHandle, ReceiverLimits,
+    Endpoint, EndpointPurpose, Notification, ReceiptHandle, ReceiverLimits,
     answer::Answer,
     endpoint::{self, Endpoints},
     notification::InvalidNotification,
@@ -122,7 +123,15 @@ impl ReceiverService {
         place.working();
         let request = Request::from_parts(head, bytes);
         // While it waits for the owner, a notification counts in the queue, and no longer as a body.
-        let read = purpose.read(&request).map(|notification| Content::of(notification, request));
+        let read = match purpose.read(&request) {
+            Ok(notification) => Ok(Content::of(notification, request)),
+            Err(why) => {
+                if purpose.waits() {
+                    self.refused(&token, &request);
+                }
+                Err(why)
+            }
+        };
         drop(held);
         let answer = match read {
             Err(InvalidNotification::WrongMethod) => Answer::WrongMethod(purpose.methods()),
@@ -136,6 +145,14 @@ impl ReceiverService {
         tracing::debug!(target: "pg.receiver", ?answer);
         place.idle();
         answer.response()
+    }
+
+    /// Logs and hands out what a refused callback has, so that people learn in which form the service sends it.
+    fn refused(&self, token: &str, request: &Request<Bytes>) {
+        let outline = CallbackOutline::of(request);
+        tracing::warn!(target: "pg.receiver", %outline, "a callback was refused");
+        let content = (Content::Read(Notification::Refused(outline)), 0);
+        self.notifications.add(token.to_owned(), content, ReceiptHandle::none());
     }
 
     /// Hands out a callback, and waits for its receipt. A callback beyond the share of its address does not keep its slot.

@@ -75,6 +75,27 @@ async fn refusals_repeat_no_input() {
     }
 }
 
+// spec: 3 §6, A121
+#[tokio::test]
+async fn a_refused_callback_is_shown_without_its_values() {
+    let mut receiver = receiver(ReceiverLimits::default()).await;
+    let endpoint = receiver.open(EndpointPurpose::CheckoutCallback).unwrap();
+    for (method, body, status, shown) in [
+        ("POST", "transactionid=4000000000001000", 400, "POST, no content type, fields: transactionid"),
+        ("PUT", "trans_key=7", 405, "PUT, no content type, fields: trans_key"),
+    ] {
+        assert_eq!(send(method, endpoint.url(), body).await.status().as_u16(), status);
+        let received = receiver.next().await.unwrap();
+        let Notification::Refused(outline) = received.notification else { panic!("refused") };
+        assert_eq!(outline.to_string(), shown);
+        received.receipt.acknowledge();
+    }
+    let page = receiver.open(EndpointPurpose::CheckoutReturn).unwrap();
+    assert_eq!(send("GET", page.url(), "").await.status().as_u16(), 400, "a browser's request is not shown");
+    assert_eq!(send("GET", &format!("{}?trans_key=7", page.url()), "").await.status().as_u16(), 200);
+    assert!(matches!(receiver.next().await.unwrap().notification, Notification::Paid(_)));
+}
+
 #[tokio::test]
 async fn an_endless_body_is_limited() {
     let receiver = receiver(ReceiverLimits::default().body_bytes(1000)).await;

@@ -22,10 +22,24 @@ use crate::{
 /// # Errors
 /// If the body is not UTF-8, not well-formed, has another root element, or is nested too deeply. Reports the position.
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
+    read_root(body, record, Some(ROOT))
+}
+
+/// Reads the root element in `body`, whatever its name, as a child of `record`: for a document whose root the
+/// specification does not show.
+///
+/// # Errors
+/// As [`read`], but for the name of the root element.
+pub fn read_any(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
+    read_root(body, record, None)
+}
+
+/// Reads the children of the root element with this name, or without a name the root element itself.
+fn read_root(body: &[u8], record: &mut dyn Record, root: Option<&str>) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
     let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
     let mut reader = XmlReader { scanner: Scanner::new(text), records: Allowance::records(text.len()) };
-    reader.document(record).map_err(|problem| DecodeError::at(body, reader.scanner.at(), problem))
+    reader.document(record, root).map_err(|problem| DecodeError::at(body, reader.scanner.at(), problem))
 }
 
 /// The content of an element.
@@ -44,13 +58,17 @@ struct XmlReader<'x> {
 }
 
 impl<'x> XmlReader<'x> {
-    fn document(&mut self, record: &mut dyn Record) -> Result<(), Problem> {
+    fn document(&mut self, record: &mut dyn Record, name: Option<&str>) -> Result<(), Problem> {
         loop {
             match self.scanner.token()? {
-                Token::Open(root) if root.name != ROOT => return Err("has a root element other than serviceResponse"),
                 Token::Open(root) => {
-                    if !root.empty {
-                        self.record(record)?;
+                    match name {
+                        None => self.child(record, &root)?,
+                        Some(name) if name != root.name => {
+                            return Err("has a root element other than serviceResponse");
+                        }
+                        Some(_) if root.empty => {}
+                        Some(_) => self.record(record)?,
                     }
                     return self.epilogue();
                 }

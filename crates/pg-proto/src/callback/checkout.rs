@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use pg_model::EnterpriseTransactionLookup;
 
-use super::CallbackError;
+use super::{CallbackError, fields};
 
 /// Maximum length of a `trans_key` that the service creates and a lookup accepts (spec 3 §4.8).
 const LONGEST_KEY: usize = 32;
@@ -13,8 +13,8 @@ const TRANS_KEY: &str = "trans_key";
 /// The content of a checkout callback, or of an address to which a customer returned. Neither is signed, and both can
 /// be forged. Use the content as a reason to look the payment up, never as proof (assumption A133).
 ///
-/// The documents do not show the fields of the callback (assumption A121). So only `trans_key` is required, and case
-/// and underscores of names are ignored.
+/// The documents show neither the method and the format of the callback nor its fields (assumption A121). So every
+/// likely form is read, only `trans_key` is required, and case and underscores of names are ignored.
 ///
 /// ```
 /// use pg_proto::{CheckoutHint, bytes::Bytes, http};
@@ -43,16 +43,26 @@ pub struct CheckoutHint {
 }
 
 impl CheckoutHint {
-    /// Reads a callback, which is a form.
+    /// Reads a callback: a GET or a POST with its fields in the query, or in a body that is a form, JSON or XML. If a
+    /// name occurs twice, the last value counts, and the body comes after the query, which may have parameters of the
+    /// merchant's own address.
     ///
     /// # Errors
     ///
-    /// [`CallbackError`] if the request is not a POST, or its body has no valid `trans_key`.
+    /// [`CallbackError`] if the request has another method, or no valid `trans_key`.
+    /// [`CallbackOutline`](super::CallbackOutline) shows what such a request has instead.
     pub fn read(request: &http::Request<Bytes>) -> Result<Self, CallbackError> {
-        if request.method() != http::Method::POST {
-            return Err(CallbackError::NotPost(request.method().clone()));
+        if ![http::Method::GET, http::Method::POST].contains(request.method()) {
+            return Err(CallbackError::NotGetOrPost(request.method().clone()));
         }
-        Self::from_form(request.body())
+        let mut hint = Self::empty();
+        let query = request.uri().query().unwrap_or_default();
+        fields::of_form(query.as_bytes(), &mut |name, value| hint.take(name, value));
+        let read = fields::of_body(request.body(), &mut |name, value| hint.take(name, value));
+        if hint.trans_key.is_empty() {
+            read?;
+        }
+        hint.checked()
     }
 
     /// Reads the address to which a customer returned, or its query: the service appends `trans_key` to `success_url`
@@ -63,12 +73,14 @@ impl CheckoutHint {
     /// [`CallbackError`] if it has no valid `trans_key`.
     pub fn returned(address: &str) -> Result<Self, CallbackError> {
         let bare = address.split('#').next().unwrap_or_default();
-        Self::from_form(bare.split_once('?').map_or(bare, |(_, query)| query).as_bytes())
+        let query = bare.split_once('?').map_or(bare, |(_, query)| query);
+        let mut hint = Self::empty();
+        fields::of_form(query.as_bytes(), &mut |name, value| hint.take(name, value));
+        hint.checked()
     }
 
-    /// If a name occurs twice, the last value counts, because the service appends to the merchant's address.
-    fn from_form(form: &[u8]) -> Result<Self, CallbackError> {
-        let mut hint = Self {
+    const fn empty() -> Self {
+        Self {
             trans_key: String::new(),
             token_id: None,
             trans_type: None,
@@ -77,28 +89,38 @@ impl CheckoutHint {
             status: None,
             trans_reference: None,
             trans_class: None,
-        };
-        for (name, value) in form_urlencoded::parse(form) {
-            let name: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
-            let field = match name.as_str() {
-                "transkey" | "transactionkey" => {
-                    hint.trans_key = value.into_owned();
-                    continue;
-                }
-                "tokenid" => &mut hint.token_id,
-                "transtype" => &mut hint.trans_type,
-                "transvalue" => &mut hint.trans_value,
-                "currency" => &mut hint.currency,
-                "status" => &mut hint.status,
-                "transreference" => &mut hint.trans_reference,
-                "transclass" => &mut hint.trans_class,
-                _ => continue,
-            };
-            *field = Some(value.into_owned()).filter(|value| !value.is_empty());
         }
-        match hint.trans_key.as_str() {
+    }
+
+    /// Takes a field if its name is known. A later value counts, because the service appends to the merchant's address;
+    /// an empty value counts as absent.
+    fn take(&mut self, name: &str, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        let name: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
+        let field = match name.as_str() {
+            "transkey" | "transactionkey" => {
+                value.clone_into(&mut self.trans_key);
+                return;
+            }
+            "tokenid" => &mut self.token_id,
+            "transtype" => &mut self.trans_type,
+            "transvalue" => &mut self.trans_value,
+            "currency" => &mut self.currency,
+            "status" => &mut self.status,
+            "transreference" => &mut self.trans_reference,
+            "transclass" => &mut self.trans_class,
+            _ => return,
+        };
+        *field = Some(value.to_owned());
+    }
+
+    /// Returns the hint if its key can be looked up.
+    fn checked(self) -> Result<Self, CallbackError> {
+        match self.trans_key.as_str() {
             "" => Err(CallbackError::Missing(TRANS_KEY)),
-            key if key.len() <= LONGEST_KEY && key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(hint),
+            key if key.len() <= LONGEST_KEY && key.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(self),
             _ => Err(CallbackError::Invalid(TRANS_KEY)),
         }
     }
@@ -215,7 +237,42 @@ mod tests {
         }
         let longest = posted(format!("trans_key={}", "a".repeat(32))).unwrap();
         assert!(pg_model::ApiRequest::check(&longest.confirm()).is_empty(), "what is taken can be looked up");
-        let get = http::Request::get(format!("/t?trans_key={KEY}")).body(Bytes::new()).unwrap();
-        assert_eq!(CheckoutHint::read(&get), Err(CallbackError::NotPost(http::Method::GET)));
+        let put = http::Request::put(format!("/t?trans_key={KEY}")).body(Bytes::new()).unwrap();
+        assert_eq!(CheckoutHint::read(&put), Err(CallbackError::NotGetOrPost(http::Method::PUT)));
+    }
+
+    // spec: 3 §6, A121: neither the method nor the format of the callback is shown
+    #[test]
+    fn a_callback_is_read_in_every_likely_form() {
+        let form = format!("trans_key={KEY}&status=1");
+        let json = format!(r#"{{"trans_key": "{KEY}", "status": 1}}"#);
+        let xml = format!("<trans_key>{KEY}</trans_key><status>1</status>");
+        for (method, uri, body) in [
+            ("GET", format!("/t?{form}"), String::new()),
+            ("POST", format!("/t?{form}"), String::new()),
+            ("POST", "/t?order=7&transKey=mine&status=9".to_owned(), form.clone()),
+            ("POST", "/t".to_owned(), json.clone()),
+            ("POST", "/t?trans_key=mine".to_owned(), format!("\u{feff} {json}")),
+            ("POST", "/t".to_owned(), format!(r#"{{"payments": [{{"transKey": "x"}}, {json}]}}"#)),
+            ("POST", "/t".to_owned(), format!("<serviceResponse>{xml}</serviceResponse>")),
+            (
+                "POST",
+                "/t".to_owned(),
+                format!("<?xml version='1.0'?><callback><transaction>{xml}</transaction></callback>"),
+            ),
+            ("POST", format!("/t?{form}"), "{".to_owned()),
+        ] {
+            let request = http::Request::builder().method(method).uri(&uri).body(Bytes::from(body.clone())).unwrap();
+            let hint = CheckoutHint::read(&request).unwrap_or_else(|error| panic!("{method} {uri} {body}: {error}"));
+            assert_eq!((hint.trans_key(), hint.status()), (KEY, Some("1")), "{method} {uri} {body}");
+        }
+        assert_eq!(posted(format!("<trans_key>{KEY}</trans_key>")).unwrap().trans_key(), KEY);
+        assert!(matches!(posted("{"), Err(CallbackError::Unreadable(_))));
+        for body in
+            ["{}", "<a/>", r#"{"transactionid": "x"}"#, r#"{"trans_key": null}"#, r#"{"trans_key": {"x": "1"}}"#]
+        {
+            assert_eq!(posted(body), Err(CallbackError::Missing("trans_key")), "{body}");
+        }
+        assert_eq!(posted(r#"{"trans_key": "a\nb"}"#), Err(CallbackError::Invalid("trans_key")));
     }
 }

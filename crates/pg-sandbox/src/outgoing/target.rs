@@ -43,11 +43,21 @@ impl Target {
             Host::ThisMachine => rules.admit_localhost()?,
             Host::Name => rules.admit_name()?,
         }
-        if kind == CallbackKind::Checkout && !matches!(port, 80 | 443) && !host.is_this_machine() {
+        if kind == CallbackKind::Checkout && !is_web_port(port) && !host.is_this_machine() {
             return Err(BadTarget::Port);
         }
         Ok(Self { uri, rules })
     }
+
+    /// Whether its port is 80 or 443, as that of a URL without one is.
+    pub(crate) fn has_web_port(&self) -> bool {
+        self.uri.port_u16().is_none_or(is_web_port)
+    }
+}
+
+/// The ports of a checkout's callback (spec 3 §4.1).
+const fn is_web_port(port: u16) -> bool {
+    matches!(port, 80 | 443)
 }
 
 /// Returns the default port of the scheme.

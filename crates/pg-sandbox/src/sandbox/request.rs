@@ -165,7 +165,7 @@ impl Sandbox {
             unique_reference: None,
             stray_currency: None,
             silence: None,
-            unheard: false,
+            unheard: None,
             encoding: Encoding::default(),
             basis: Basis::default(),
             warnings: Warnings::default(),

@@ -39,7 +39,7 @@ fn a_signed_call_is_carried_out_in_both_encodings() {
     assert!(status == 400 && gone.contains(r#""errorCode":"940""#), "{gone}");
 }
 
-// spec: 1 §4.1, A55, A29
+// spec: 1 §4.1, A09, A55, A29
 #[test]
 fn a_response_names_its_basis() {
     let mut sandbox = empty();
@@ -48,7 +48,7 @@ fn a_response_names_its_basis() {
     for (method, pairs, wanted) in [
         ("enable", vec![card], "1 4.3, A41"),
         ("enable", vec![card, ("merchantCustomerReference", "customer-7")], "1 4.3, A41"),
-        ("enable", vec![card, ("merchantCustomerReference", "")], "1 4.3, A41, A58"),
+        ("enable", vec![card, ("merchantCustomerReference", "")], "1 4.3, A09, A41, A58"),
         ("enable", vec![card, ("nobodyKnowsIt", "x")], "1 4.3, A41, A55"),
         ("updateCardKeyDetails", vec![card, ("cardholderName", "x")], "1 4.6, A41, A67"),
         ("updateCardKeyDetails", vec![card, ("cardHolderName", "x")], "1 4.6, A23, A41, A67"),

@@ -8,7 +8,7 @@ use http::StatusCode;
 use super::{Context, Refusal};
 use crate::{
     assumed,
-    outgoing::{Outgoing, Target},
+    outgoing::{BadTarget, Outgoing, Target},
     records::{
         Callback, CallbackBehaviour, CallbackBody, CallbackDestination, CallbackKind, CallbackStatus, Meta,
         Misbehaviour,
@@ -38,16 +38,20 @@ pub(crate) struct NewCallback<'a> {
 }
 
 /// Refuses a URL that is not allowed for callbacks of this kind: error 184 (A18 and A77).
-pub(crate) fn check(context: &Context<'_>, kind: CallbackKind, url: &str) -> Result<(), Refusal> {
-    let assumption = match kind {
-        CallbackKind::AccountUpdater => assumed::WHICH_CALLBACK_ADDRESSES_ARE_ACCEPTED,
-        CallbackKind::Checkout => assumed::PORTS_OF_THE_VERSION_5_CALLBACK,
-    };
+pub(crate) fn check(context: &mut Context<'_>, kind: CallbackKind, url: &str) -> Result<(), Refusal> {
     match Target::parse(url, kind, &context.settings.outgoing) {
-        Ok(_) => Ok(()),
+        Ok(target) => {
+            if kind == CallbackKind::Checkout && !target.has_web_port() {
+                context.basis.assume(assumed::PORTS_OF_THE_VERSION_5_CALLBACK);
+            }
+            Ok(())
+        }
         Err(reason) => {
-            let refusal = Refusal::from(pg_model::ErrorCode::INVALID_CALLBACK_URL);
-            Err(refusal.about(&reason.to_string()).assuming(assumption))
+            let refusal = Refusal::from(pg_model::ErrorCode::INVALID_CALLBACK_URL).about(&reason.to_string());
+            Err(refusal.assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS).assuming(match reason {
+                BadTarget::Port => assumed::PORTS_OF_THE_VERSION_5_CALLBACK,
+                _ => assumed::WHICH_CALLBACK_ADDRESSES_ARE_ACCEPTED,
+            }))
         }
     }
 }

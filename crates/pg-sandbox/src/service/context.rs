@@ -80,8 +80,9 @@ pub(crate) struct Context<'a> {
     pub(crate) stray_currency: Option<String>,
     /// Whether a fault prevents the bank from answering this request.
     pub(crate) silence: Option<Silence>,
-    /// Whether the bank's decision is recorded but its answer is lost: error 119.
-    pub(crate) unheard: bool,
+    /// Set if the bank's decision is recorded but its answer is lost, to the basis before the bank was asked: error 119
+    /// must not show what the bank did (A93).
+    pub(crate) unheard: Option<Basis>,
     /// The encoding that the request asked for.
     pub(crate) encoding: Encoding,
     /// Basis of the reply; a method adds the assumptions that it uses.

@@ -84,8 +84,17 @@ impl Entry {
             Ok(request) => misplaced().map_or(Ok(request), Err),
             // The misspelt name of the only field is more helpful than the message that there is no field.
             Err(refusal) if refusal.is(SandboxErrorCode::NOTHING_TO_UPDATE) => Err(misplaced().unwrap_or(refusal)),
+            Err(refusal) if self.is_empty(form, &refusal) => Err(refusal.assuming(assumed::EMPTY_VALUES)),
             Err(refusal) => Err(refusal),
         }
+    }
+
+    /// Whether a required parameter was refused because it is empty (A09).
+    fn is_empty(&self, form: &Form, refusal: &Refusal) -> bool {
+        let names = Names::of(self.info);
+        refusal.parameter().is_some_and(|name| {
+            form.get(name) == Some("") && names.find(name).is_some_and(|known| names.field(known).required)
+        })
     }
 }
 
@@ -200,7 +209,12 @@ pub(crate) fn call(
         Permission::AccountUpdater => merchant.account_updater,
     };
     if !allowed {
-        return Err(Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(assumed::WHICH_METHODS_NEED_PERMISSION));
+        let refusal = Refusal::from(ErrorCode::PERMISSION_DENIED).assuming(assumed::WHICH_METHODS_NEED_PERMISSION);
+        return Err(match entry.permission {
+            // Its key was not looked at.
+            Permission::AccountUpdater => refusal.assuming(assumed::ORDER_OF_106_AND_180),
+            Permission::Open | Permission::RawCards => refusal,
+        });
     }
     context.encoding = encoding;
     unique_reference::take(context, merchant, info, &form)?;

@@ -32,8 +32,12 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
     let mut compared = 0;
     // The places of fields that have more than one spelling.
     let mut spelt = Vec::new();
-    for (name, _) in form.iter() {
-        match names.find(name).map(|known| (known, names.field(known))) {
+    for (name, value) in form.iter() {
+        let found = names.find(name);
+        if found.is_some() && value.is_empty() && !spelling.assumptions.contains(&assumed::EMPTY_VALUES) {
+            spelling.assumptions.push(assumed::EMPTY_VALUES);
+        }
+        match found.map(|known| (known, names.field(known))) {
             Some((known, field)) if !field.aliases.is_empty() => {
                 if known.plain {
                     spelt.push(known.place);
@@ -48,6 +52,10 @@ pub(super) fn judge(info: &MethodInfo, form: &Form) -> Spelling {
             None => {
                 if !spelling.assumptions.contains(&assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW) {
                     spelling.assumptions.push(assumed::PARAMETERS_THAT_A_METHOD_DOES_NOT_KNOW);
+                }
+                // The terminal of an original.
+                if names.moves_money() && matches!(name, "terminalKey" | "terminal_key") {
+                    spelling.assumptions.push(assumed::TERMINALS);
                 }
                 // The number of warnings is limited.
                 if spelling.warnings.is_full() || compared == MOST_COMPARED {

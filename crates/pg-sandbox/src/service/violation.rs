@@ -20,9 +20,11 @@ pub(crate) fn refusal(info: &MethodInfo, violations: &Violations) -> Option<Refu
     let with_place = violations.iter().map(|violation| (place(violation), violation)).filter(|(at, _)| at.0.is_some());
     let first = with_place.min_by_key(|(at, _)| *at).map(|(_, violation)| violation);
     let first = first.or_else(|| violations.iter().next());
+    // Which of several violations is reported.
+    let order = (violations.iter().count() > 1).then_some(assumed::ORDER_OF_THE_CHECKS);
     first.map(|violation| {
         let refusal = of(violation).because_of(&violation.name);
-        decided_by(info, violation).into_iter().fold(refusal, Refusal::assuming)
+        decided_by(info, violation).into_iter().chain(order).fold(refusal, Refusal::assuming)
     })
 }
 
@@ -48,6 +50,7 @@ fn decided_by(info: &MethodInfo, violation: &Violation) -> Option<u16> {
             Some(assumed::KEYS_OF_EXACTLY_32_LETTERS_AND_DIGITS_ARE_CHECKED_STRICTLY)
         }
         Rule::Format(Format::Decimal) => Some(assumed::DECIMAL_AMOUNTS),
+        Rule::Format(Format::Currency) => Some(assumed::LETTER_CASE_OF_CURRENCY_CODES),
         Rule::Format(Format::Url) if !matches!(name, "callbackUrl" | "callback_url") => Some(assumed::MERCHANT_PAGES),
         Rule::Range(..) if matches!(name, "token_uses" | "token_redemptions") => {
             Some(assumed::LIMITS_OF_A_CHECKOUT_TOKEN)
@@ -102,8 +105,10 @@ fn of(violation: &Violation) -> Refusal {
             return SandboxErrorCode::DUPLICATE_CARD_KEYS.into();
         }
         "callbackUrl" | "callback_url" => {
-            let refusal = Refusal::from(ErrorCode::INVALID_CALLBACK_URL);
-            return refusal.about("it is not an absolute http or https URL");
+            return Refusal::from(ErrorCode::INVALID_CALLBACK_URL)
+                .about("it is not an absolute http or https URL")
+                .assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS)
+                .assuming(assumed::WHICH_CALLBACK_ADDRESSES_ARE_ACCEPTED);
         }
         name if violation.rule == Rule::MISSPELT_AMOUNT => {
             return Refusal::from(SandboxErrorCode::MISPLACED_AMOUNT)
@@ -248,7 +253,7 @@ mod tests {
         assert_eq!(refusal(GetToken::INFO, &(GetToken::INFO.check)(&parameters)).unwrap().code(), "964");
     }
 
-    // spec: 1 §4.2, §4.7, 2 §4.3, §4.4, 3 §2, §4.1, A03, A04, A05, A08, A13, A117, A134
+    // spec: 1 §4.2, §4.7, 2 §4.3, §4.4, 3 §2, §4.1, A03, A04, A05, A08, A13, A19, A117, A134
     #[test]
     fn a_refusal_names_the_assumption_that_is_the_broken_rule() {
         let long = "x".repeat(46);
@@ -268,6 +273,8 @@ mod tests {
             (Initiate::INFO, "errorPageUrl", "shop", Some(134)),
             (Refund::INFO, "transactionValue", "", Some(9)),
             (GetToken::INFO, "trans_type", "", Some(9)),
+            (Auth::INFO, "currency", "gbp", Some(19)),
+            (GetToken::INFO, "currency", "gbp", Some(19)),
         ] {
             let parameters: Parameters =
                 [(name, value), ("itemPrice0", "1"), ("item_price[0]", "1")].into_iter().collect();
@@ -304,6 +311,17 @@ mod tests {
             let alone = violations.iter().filter(|violation| violation.name == name).cloned().collect();
             assert_eq!(refusal(info, &alone).unwrap().code(), wanted, "{info:?} {name}");
         }
+    }
+
+    // spec: 1 §7, A51
+    #[test]
+    fn a_refusal_of_several_violations_names_the_order_of_the_checks() {
+        let bases = |parameters: &[(&str, &str)]| {
+            let parameters: Parameters = parameters.iter().copied().collect();
+            refusal(Refund::INFO, &(Refund::INFO.check)(&parameters)).unwrap().basis().assumptions().to_vec()
+        };
+        assert!(!bases(&[("transactionKey", "0")]).contains(&51));
+        assert!(bases(&[("transactionKey", "0"), ("transactionValue", "x")]).contains(&51));
     }
 
     #[test]

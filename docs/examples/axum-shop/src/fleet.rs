@@ -20,7 +20,7 @@ use axum::{
 use pg_hyper::{
     Client, ConnectionLimits,
     proto::{
-        Account, BaseUrl, CheckoutHint,
+        Account, BaseUrl, CallbackOutline, CheckoutHint,
         machine::three_d_secure::{NoLiabilityShift, ThreeDSecurePlan},
         model::{CheckoutItem, Currency, Flag, GetToken, InitiateThreeDSecureCardKey, Item, Order as Basket},
     },
@@ -81,7 +81,7 @@ pub async fn serve<S: IntentStore>(
         .route("/orders/{id}/back", any(back::<S>))
         .route("/orders/{id}/hosted", post(hosted::<S>))
         .route("/orders/{id}/paid", get(paid::<S>))
-        .route("/orders/{id}/callback", post(callback::<S>))
+        .route("/orders/{id}/callback", get(callback::<S>).post(callback::<S>))
         .layer(map_response(private))
         .with_state(shop);
     serve_guarded_until(listener, ConnectionLimits::default(), routes, stop).await;
@@ -152,7 +152,11 @@ async fn callback<S: IntentStore>(
 ) -> Result<StatusCode, Failure> {
     let (head, body) = request.into_parts();
     let Ok(body) = to_bytes(body, CALLBACK_BYTES).await else { return Ok(StatusCode::BAD_REQUEST) };
-    let Ok(hint) = CheckoutHint::read(&Request::from_parts(head, body)) else { return Ok(StatusCode::BAD_REQUEST) };
+    let request = Request::from_parts(head, body);
+    let Ok(hint) = CheckoutHint::read(&request) else {
+        eprintln!("a callback that names no transaction: {}", CallbackOutline::of(&request));
+        return Ok(StatusCode::BAD_REQUEST);
+    };
     shop.tell(&id, FleetEvent::Reported { trans_key: hint.trans_key().to_owned() }).await?;
     Ok(StatusCode::OK)
 }

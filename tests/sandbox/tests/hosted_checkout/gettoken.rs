@@ -80,6 +80,33 @@ fn the_reply_says_everything_that_was_set_up() {
     assert_eq!(answer.basis, "3 4.1, A14, A41, A42, A114, A115, A116, A122");
 }
 
+// spec: 3 §4.1, A18, A19, A45, A77, A117, A122, A143: A refusal names what decides it, and nothing about a reply that is not sent.
+#[test]
+fn a_refusal_names_what_decides_it() {
+    let mut shop = Shop::new();
+    let item = [("item_name[0]", "Tea"), ("item_price[0]", "1")];
+    for (name, value, wanted) in [
+        ("country", "UK", "A39, A40, A45, A112, A143"),
+        ("currency", "CAD", "A39, A40, A45, A112"),
+        ("currency", "gbp", "A19, A39, A40, A45, A112"),
+        ("applet", "zz", "A39, A40, A112, A122"),
+        ("token_start", "1", "A39, A40, A45, A112, A117"),
+        ("callback_url", "http://shop.example:8080/", "A18, A39, A40, A45, A112"),
+        ("callback_url", "http://10.0.0.1/x", "A39, A40, A45, A77, A112"),
+        ("callback_url", "https://user:p@shop.example/x", "A39, A40, A45, A77, A112"),
+        ("callback_url", "foo", "A39, A40, A45, A77, A112"),
+    ] {
+        let answer = shop.call("gettoken", &[&item[..], &[(name, value)]].concat());
+        assert_eq!((answer.status, answer.basis), (400, format!("3 7, {wanted}")), "{name} {value}");
+    }
+    for (url, ports) in
+        [("http://127.0.0.1:9/cb", true), ("http://shop.example/cb", false), ("https://shop.example:443/", false)]
+    {
+        let answer = shop.done("gettoken", &[&item[..], &[("callback_url", url)]].concat());
+        assert_eq!(answer.basis.contains("A18,"), ports, "{url} {}", answer.basis);
+    }
+}
+
 // spec: 3 §1, A114: Missing parameters get the merchant's defaults.
 // spec: 3 §4.1, A114, A117: The default of token_start is now, and of token_expiry the merchant's default, a week
 //   later; token_expiry must be after token_start.

@@ -2,7 +2,7 @@
 
 use pg_model::EnterpriseResult;
 
-use crate::hosted_checkout::{Answer, CARD, DECLINED, NO_KEY, PAN, SILENT, Shop};
+use crate::hosted_checkout::{Answer, CARD, DECLINED, NO_KEY, PAN, SILENT, Shop, UNHEARD, with};
 
 fn repeat(shop: &mut Shop, key: &str, trans_type: &str, value: &str) -> Answer {
     shop.call("repeat", &[("prev_trans_key", key), ("trans_type", trans_type), ("trans_value", value)])
@@ -124,6 +124,44 @@ fn a_repeat_that_the_bank_does_not_answer_may_have_been_charged() {
         let found = shop.version_3("transaction/lookup", &[("merchantReference", "order-7")]);
         assert_eq!(found["transactions"].as_object().unwrap().len(), charged, "{kind}");
     }
+}
+
+// spec: 2 §7, A93: Neither the reply nor its basis shows what the bank did.
+#[test]
+fn the_basis_does_not_show_what_a_silent_bank_did() {
+    let bases = |kind: &str, card: &str| -> Vec<String> {
+        let mut shop = Shop::new();
+        let [paid, refunded] = [shop.paid(&[]), shop.paid(&[])];
+        let [captured, cancelled] = [(); 2].map(|()| repeat(&mut shop, &paid, "PreAuth", "5").text("trans_key"));
+        let mut bases = Vec::new();
+        for (method, key) in [("repeat", &paid), ("refund", &refunded), ("capture", &captured), ("cancel", &cancelled)]
+        {
+            fault(&mut shop, &format!(r#"{{"method": "enterprise/{method}", "kind": "{kind}"}}"#));
+            let more: &[(&str, &str)] = if method == "repeat" { &[("trans_type", "Auth")] } else { &[] };
+            let pairs = [("prev_trans_key", key.as_str()), ("trans_value", "5"), ("trans_class", "c")];
+            let answer = shop.call(method, &[&pairs[..], more].concat());
+            assert_eq!(answer.code(), "119", "{method}");
+            bases.push(answer.basis);
+        }
+        let token = shop.token(&[("token_uses", "1")]);
+        fault(&mut shop, &format!(r#"{{"method": "page/pay", "kind": "{kind}"}}"#));
+        let page = shop.visit(&token);
+        for card in [card, PAN] {
+            let answer = shop.submit(&token, &page, &with(CARD, &[("cardNumber", card)]));
+            bases.push(answer.headers["pg-basis"].to_str().unwrap().to_owned());
+        }
+        bases
+    };
+    let none = bases("no-response", PAN);
+    assert!(none.iter().take(5).all(|basis| basis.contains("A93")), "{none:?}");
+    assert_eq!(bases("no-response-charged", PAN), none);
+    assert_eq!(bases("no-response-charged", DECLINED), none);
+    let page = |card: &str| {
+        let mut shop = Shop::new();
+        let token = shop.token(&[]);
+        shop.pay(&token, card).headers["pg-basis"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(page(UNHEARD), page(SILENT));
 }
 
 // spec: 2 §7, A93: The page does not tell a charge whose response was lost from none.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pg_hyper::{
     Client, Notification,
     proto::{
-        Account, CardFormResult, CheckoutHint, Redirect, UpdaterHint,
+        Account, CallbackOutline, CardFormResult, CheckoutHint, Redirect, UpdaterHint,
         machine::retry::{RetryBounds, RetryOutcome},
     },
 };
@@ -60,6 +60,7 @@ impl Confirming {
                 event.decrypted(self.open(&redirect))
             }
             Notification::Challenged => Event::new(what, "a customer came back from a challenge".to_owned()),
+            Notification::Refused(outline) => refused(what, &outline),
             _ => Event::new(what, "an event that this version does not know".to_owned()),
         }
     }
@@ -70,12 +71,12 @@ impl Confirming {
         let event = if what == "updaterCallback" {
             match UpdaterHint::read(&request) {
                 Ok(hint) => self.batch(what, &hint).await,
-                Err(error) => unreadable(what, error.to_string()),
+                Err(_) => refused(what, &CallbackOutline::of(&request)),
             }
         } else {
             match CheckoutHint::read(&request) {
                 Ok(hint) => self.payment(what, &hint).await,
-                Err(error) => unreadable(what, error.to_string()),
+                Err(_) => refused(what, &CallbackOutline::of(&request)),
             }
         };
         event.forwarded(forwarded)
@@ -120,8 +121,10 @@ impl Confirming {
     }
 }
 
-fn unreadable(what: &'static str, why: String) -> Event {
-    Event::new(what, "an unreadable callback".to_owned()).found(Err(why))
+/// Returns what a callback has that cannot be read, without its values.
+fn refused(what: &'static str, outline: &CallbackOutline) -> Event {
+    let why = "it names no batch or payment that can be looked up".to_owned();
+    Event::new(what, format!("an unreadable callback ({outline})")).found(Err(why))
 }
 
 /// A client of the account, or why it cannot be made.

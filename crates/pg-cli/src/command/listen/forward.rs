@@ -202,17 +202,28 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     told
 }
 
-/// Sends the same request to the target.
+/// Sends the same request to the target. A query is appended to that of the target: it may have the fields of a callback.
 fn handed_on(request: &Request<Bytes>, target: &Target) -> Request<Bytes> {
     let mut copy = Request::new(request.body().clone());
     *copy.method_mut() = request.method().clone();
-    *copy.uri_mut() = target.0.clone();
+    *copy.uri_mut() = with_query(&target.0, request.uri().query().unwrap_or_default());
     for (name, value) in request.headers() {
         if *name != header::HOST && !OF_A_CONNECTION.contains(name) {
             copy.headers_mut().append(name, value.clone());
         }
     }
     copy
+}
+
+fn with_query(target: &Uri, query: &str) -> Uri {
+    let longer = || {
+        let path = target.path_and_query()?;
+        let between = if path.query().is_some() { '&' } else { '?' };
+        let mut parts = target.clone().into_parts();
+        parts.path_and_query = Some(format!("{path}{between}{query}").parse().ok()?);
+        Uri::from_parts(parts).ok()
+    };
+    if query.is_empty() { target.clone() } else { longer().unwrap_or_else(|| target.clone()) }
 }
 
 #[cfg(test)]
@@ -249,6 +260,19 @@ mod tests {
         let names: Vec<&str> = copy.headers().keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["content-type", "pg-callback"]);
         assert_eq!(copy.body(), "{}");
+    }
+
+    #[test]
+    fn the_query_of_a_callback_is_forwarded() {
+        for (target, expected) in [
+            ("http://localhost:8000", "http://localhost:8000/?trans_key=7"),
+            ("http://localhost:8000/hook", "http://localhost:8000/hook?trans_key=7"),
+            ("http://localhost:8000/hook?x=1", "http://localhost:8000/hook?x=1&trans_key=7"),
+        ] {
+            let request = Request::get("/token?trans_key=7").body(Bytes::new()).unwrap();
+            let copy = handed_on(&request, &Target::parse(target).unwrap());
+            assert_eq!((copy.method().as_str(), copy.uri().to_string()), ("GET", expected.to_owned()));
+        }
     }
 
     #[test]

@@ -46,6 +46,26 @@ fn the_order_of_names_and_arrays_decide_whether_a_signature_is_valid() {
     }
 }
 
+// spec: 1 §1, A71, A102; 1 §4.8, A45, A77
+#[test]
+fn a_refused_account_updater_names_what_decides() {
+    let updater = ("accountUpdaterKey", "wrong");
+    for (merchant, path, pairs, wanted) in [
+        ("strict", "requestAccountUpdater", vec![updater, ("cardKey", "k")], "A20, A38, A40, A71, A102"),
+        ("strict", "retrieveAccountUpdater", vec![("batchKey", "x")], "A20, A28, A38, A40, A71, A102"),
+        ("main", "requestAccountUpdater", vec![updater, ("cardKey", "k")], "A20, A38, A40, A71"),
+        (
+            "main",
+            "requestAccountUpdater",
+            vec![updater, ("cardKey", "k"), ("callbackUrl", "foo")],
+            "A20, A38, A40, A45, A77",
+        ),
+    ] {
+        let body = signed(&account(merchant), &pairs);
+        assert_eq!(basis(&format!("/v3/token/{path}"), &body), format!("1 7, {wanted}"), "{merchant} {pairs:?}");
+    }
+}
+
 // spec: 1 §2.1, A131; 2 §2.2, A139
 #[test]
 fn the_encoding_names_the_assumptions_about_its_values() {

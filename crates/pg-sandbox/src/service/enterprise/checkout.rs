@@ -93,11 +93,13 @@ fn settle(
         }
         answered => answered?,
     };
+    let unheard = context.unheard.take();
     if payment.approved() {
-        token.pay(context.unheard);
+        token.pay(unheard.is_some());
         context.records.put(token)?;
     }
-    if context.unheard {
+    if let Some(basis) = unheard {
+        context.basis = basis;
         context.basis.assume(assumed::NO_RESPONSE_FROM_THE_BANK);
         return Ok(None);
     }

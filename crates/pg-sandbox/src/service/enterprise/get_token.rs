@@ -22,31 +22,11 @@ const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Serve for GetToken {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
-        context.basis.assume_all([
-            assumed::NUMBERING_OF_ITEMS,
-            assumed::EMPTY_FIELDS_IN_REPLIES_OF_THE_SANDBOX,
-            assumed::MERCHANT_DEFAULTS_OF_GETTOKEN,
-            assumed::FORM_OF_A_CHECKOUT_TOKEN,
-            assumed::PLACE_OF_THE_BILLING_ADDRESS_IN_THE_REPLY_OF_GETTOKEN,
-            assumed::OPTIONS_OF_A_CHECKOUT_TOKEN,
-        ]);
-        if [self.token_uses, self.token_redemptions].contains(&Some(0)) {
-            context.basis.assume(assumed::LIMITS_OF_A_CHECKOUT_TOKEN);
-        }
-        if has_other_case(&self) {
-            context.basis.assume(assumed::ENUMERATED_VALUES_OF_VERSION_5);
-        }
         let (start, expires) = times(&self, context.now)?;
         let success_url = page(context, self.success_url.as_ref(), "success_url")?;
         let cancel_url = page(context, self.cancel_url.as_ref(), "cancel_url")?;
         let currency = currency(given(self.currency.as_ref()), merchant)?;
         let items: Vec<CheckoutItem> = self.items.iter().map(item).collect();
-        if items.iter().any(|item| item.quantity == Some(0)) {
-            context.basis.assume(assumed::AMOUNT_OF_A_PAYMENT);
-        }
-        if items.is_empty() {
-            context.basis.assume(assumed::A_CHECKOUT_WITHOUT_ITEMS);
-        }
         check_country(&self)?;
         let amount = total(&items, &currency)?;
         let callback_url = match given(self.callback_url.as_ref()) {
@@ -66,6 +46,7 @@ impl Serve for GetToken {
         let redemption_redirect_url = page(context, self.redemption_redirect_url.as_ref(), "redemption_redirect_url")?;
         let applet = applet(given(self.applet.as_ref()), merchant)?;
         let options = options(&self, merchant)?;
+        assume(context, &self);
         let base = context.own_address();
         let token = CheckoutToken {
             key: context.keys.record(context.now),
@@ -101,6 +82,25 @@ impl Serve for GetToken {
         });
         Ok(checkout_reply::of(&token, &base).with(|reply| reply.user = user))
     }
+}
+
+/// Names what the reply of an accepted request follows.
+fn assume(context: &mut Context<'_>, request: &GetToken) {
+    context.basis.assume_all([
+        assumed::NUMBERING_OF_ITEMS,
+        assumed::EMPTY_FIELDS_IN_REPLIES_OF_THE_SANDBOX,
+        assumed::MERCHANT_DEFAULTS_OF_GETTOKEN,
+        assumed::FORM_OF_A_CHECKOUT_TOKEN,
+        assumed::PLACE_OF_THE_BILLING_ADDRESS_IN_THE_REPLY_OF_GETTOKEN,
+        assumed::OPTIONS_OF_A_CHECKOUT_TOKEN,
+    ]);
+    let also = [
+        ([request.token_uses, request.token_redemptions].contains(&Some(0)), assumed::LIMITS_OF_A_CHECKOUT_TOKEN),
+        (has_other_case(request), assumed::ENUMERATED_VALUES_OF_VERSION_5),
+        (request.items.iter().any(|item| item.quantity == Some(0)), assumed::AMOUNT_OF_A_PAYMENT),
+        (request.items.is_empty(), assumed::A_CHECKOUT_WITHOUT_ITEMS),
+    ];
+    context.basis.assume_all(also.into_iter().filter_map(|(follows, number)| follows.then_some(number)));
 }
 
 /// Returns a text if it is present and not empty (A09).
@@ -168,7 +168,7 @@ fn currency(asked: Option<String>, merchant: &Merchant) -> Result<String, Refusa
     if merchant.currencies.contains(&currency) {
         Ok(currency)
     } else {
-        Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::LETTER_CASE_OF_CURRENCY_CODES))
+        Err(Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS))
     }
 }
 

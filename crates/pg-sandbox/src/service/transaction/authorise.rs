@@ -82,7 +82,7 @@ impl<'a> Attempt<'a> {
             Verdict::Declined(code) => bank::declined(context, code),
             Verdict::Silent => return Err(bank::no_response()),
             Verdict::Unheard => {
-                context.unheard = true;
+                bank::lose_answer(context);
                 bank::approved(context, true)
             }
         };

@@ -53,10 +53,15 @@ pub(super) fn listen(context: &mut Context<'_>) -> Result<(), Refusal> {
         None => Ok(()),
         Some(Silence::NotCharged) => Err(no_response()),
         Some(Silence::Charged) => {
-            context.unheard = true;
+            lose_answer(context);
             Ok(())
         }
     }
+}
+
+/// Records that the bank's answer, which comes next, will be lost.
+pub(super) fn lose_answer(context: &mut Context<'_>) {
+    context.unheard.get_or_insert_with(|| context.basis.clone());
 }
 
 /// Returns error 119, which does not say whether the bank has charged (A93).
@@ -64,11 +69,11 @@ pub(super) fn no_response() -> Refusal {
     Refusal::from(ErrorCode::NO_RESPONSE_FROM_BANK).assuming(assumed::NO_RESPONSE_FROM_THE_BANK)
 }
 
-/// Returns error 119 for a request whose answer from the bank was lost. What the request has recorded is kept.
+/// Returns error 119 for a request whose answer from the bank was lost. What the request has recorded is kept, but the
+/// basis is that of a bank that was never reached.
 pub(in crate::service) fn refuse_unheard(context: &mut Context<'_>) -> Result<(), Refusal> {
-    if !context.unheard {
-        return Ok(());
-    }
+    let Some(basis) = context.unheard.take() else { return Ok(()) };
+    context.basis = basis;
     context.records.keep()?;
     Err(no_response())
 }

@@ -39,7 +39,7 @@ pub(in crate::service) struct Charge {
 }
 
 impl Charge {
-    /// Returns the charge of a request. Its order must fit the account (A19, A90 and A91).
+    /// Returns the charge of a request. Its order must fit the account (A45, A90 and A91).
     pub(super) fn of<M: ApiRequest>(
         request: &M,
         order: &Order,
@@ -48,7 +48,7 @@ impl Charge {
     ) -> Result<Self, Refusal> {
         if !merchant.currencies.iter().any(|enabled| enabled == order.currency.as_str()) {
             return Err(
-                Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::LETTER_CASE_OF_CURRENCY_CODES)
+                Refusal::from(ErrorCode::CURRENCY_NOT_SUPPORTED).assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS)
             );
         }
         let amount = total(&order.items).ok_or_else(|| {

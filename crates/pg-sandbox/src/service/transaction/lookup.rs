@@ -1,5 +1,7 @@
 //! `transaction/lookup` (spec 2 §4.4; A21, A43, A68 and A99).
 
+use std::collections::HashSet;
+
 use pg_model::{ErrorCode, TransactionLookup, Transactions, dialect::EmptyLookup};
 
 use super::{Context, Refusal, Serve, charge::given, reply};
@@ -7,7 +9,7 @@ use crate::{
     assumed,
     codes::SandboxErrorCode,
     merchants::Merchant,
-    records::{Payment, UniqueReference},
+    records::{Payment, PaymentKind, UniqueReference},
     store::{Query, StoreError},
 };
 
@@ -27,16 +29,39 @@ impl Serve for TransactionLookup {
         } else {
             assumed::SHAPE_OF_THE_TRANSACTION_LOOKUP
         });
+        if wanted.parameters() > 1 || wanted.reference.is_some() {
+            context.basis.assume(assumed::TRANSACTION_LOOKUP_WITH_SEVERAL_PARAMETERS);
+        }
+        if wanted.key.is_none() {
+            context.basis.assume_all(assumed_of_references(found.iter().filter(|payment| wanted.fits(payment))));
+        }
         if rows.is_empty() {
             nothing(context.settings.spoken().lookup.nothing)?;
-        }
-        if wanted.parameters() > 1 {
-            context.basis.assume(assumed::TRANSACTION_LOOKUP_WITH_SEVERAL_PARAMETERS);
         }
         Ok(Transactions::default().with(|record| {
             record.transactions = rows;
         }))
     }
+}
+
+/// Returns the assumptions about references by which these transactions were found: a 3-D Secure payment has those of
+/// its check (A109), an operation its own or those of its original (A94).
+fn assumed_of_references<'a>(found: impl Iterator<Item = &'a Payment>) -> impl Iterator<Item = u16> {
+    let (mut checks, mut payments, mut operated) = (Vec::new(), HashSet::new(), false);
+    for payment in found {
+        match payment.kind {
+            PaymentKind::ThreeDSecureCheck | PaymentKind::ThreeDsAuthenticatedOnly => {
+                checks.extend(&payment.unique_reference);
+            }
+            PaymentKind::Auth | PaymentKind::PreAuth => payments.extend(&payment.unique_reference),
+            PaymentKind::Capture | PaymentKind::CancelPreAuth | PaymentKind::Refund => operated = true,
+        }
+    }
+    // Only such a pair shares a unique reference.
+    let shared = checks.iter().any(|reference| payments.contains(reference));
+    let shared = shared.then_some(assumed::REFERENCES_OF_A_3_D_SECURE_PAYMENT);
+    let operated = operated.then_some(assumed::REFERENCES_OF_CAPTURES_CANCELLATIONS_AND_REFUNDS);
+    operated.into_iter().chain(shared)
 }
 
 /// Returns the form of an empty lookup (A43).

@@ -196,6 +196,23 @@ fn raw_cards_need_their_permission() {
     assert!(shop.payments().is_empty());
 }
 
+// spec: 2 §4.3, A09, A19, A45
+#[test]
+fn the_value_of_a_parameter_names_the_assumption_that_decides_about_it() {
+    let mut shop = Shop::open();
+    for (pairs, code, assumed, other) in [
+        (raw(PAN, &[("currency", "gbp")]), "111", &["A19", "A45"][..], "A09"),
+        (raw(PAN, &[("currency", "XXX")]), "111", &["A45"], "A19"),
+        (raw(PAN, &[("cardNumber", "")]), "108", &["A05", "A09", "A45"], "A19"),
+        (raw(PAN, &[("merchantReference", "")]), "600", &["A09"], "A45"),
+        (raw(PAN, &[]), "600", &[], "A09"),
+    ] {
+        let answer = shop.call("auth", &pairs);
+        assert_eq!(answer.code(), code, "{answer:?}");
+        assert!(assumed.iter().all(|number| answer.rests_on(number)) && !answer.rests_on(other), "{answer:?}");
+    }
+}
+
 // spec: 2 §4.3, A91: terminalKey must be a terminal of the account.
 // spec: codes SandboxErrorCode 957
 #[test]
@@ -211,6 +228,7 @@ fn a_terminal_must_belong_to_the_account() {
     assert_eq!(shop.payment(&key).details["terminalKey"], "main-web");
     // A refund belongs to the terminal of its payment.
     let refund = shop.call("refund", &[("transactionKey", &key), ("terminalKey", "nowhere")]);
+    assert!(refund.rests_on("A91") && refund.rests_on("A55"), "{refund:?}");
     assert_eq!((refund.code(), refund.warning.contains("terminalKey")), ("600", true), "{refund:?}");
     assert_eq!(shop.payment(&refund.key()).details["terminalKey"], "main-web");
 }

@@ -91,6 +91,25 @@ fn the_basis_names_what_was_assumed() {
     let both = [("transactionKey", preauth.as_str()), ("merchantReference", "order 7")];
     assert_eq!(shop.call("lookup", &both).basis, "2 4.4, A21, A41, A99, A131");
     assert_eq!(shop.call("lookup", &[("transactionKey", NO_KEY)]).basis, "2 4.4, A41, A43, A131");
+    // A capture and a refund copied the reference.
+    let reference = [("merchantReference", "order 7")];
+    assert_eq!(shop.call("lookup", &reference).basis, "2 4.4, A21, A41, A94, A99, A131");
+    assert_eq!(shop.call("lookup", &[("uniqueMerchantReference", "u-1")]).basis, "2 4.4, A21, A41, A131");
+    // An update has set it.
+    let other = pay(&mut shop, 7);
+    shop.call("update", &[("transactionKey", &other), ("merchantReference", "order 8")]);
+    assert_eq!(shop.call("lookup", &[("merchantReference", "order 8")]).basis, "2 4.4, A41, A43, A99, A131");
+}
+
+// spec: 2 §4.4, A109
+#[test]
+fn a_lookup_that_finds_check_and_payment_names_the_assumption_about_their_reference() {
+    let mut shop = Shop::open();
+    let unique = [("uniqueMerchantReference", "u-1")];
+    let key = three_d_secure::answered(&mut shop, three_d_secure::CHALLENGE, "authenticate", &unique);
+    assert_eq!(shop.call("lookup", &unique).basis, "2 4.4, A21, A41, A131");
+    assert_eq!(shop.call("auth3DSecure", &[("authenticationKey", &key)]).code(), "600");
+    assert_eq!(shop.call("lookup", &unique).basis, "2 4.4, A21, A41, A109, A131");
 }
 
 // spec: 2 §4.4, A68: lookup without a parameter is an error.

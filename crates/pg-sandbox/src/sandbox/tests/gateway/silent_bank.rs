@@ -79,6 +79,46 @@ fn a_fault_silences_every_method_that_asks_the_bank() {
     }
 }
 
+// spec: 2 §7, A93: Neither the reply nor its basis shows what the bank did.
+#[test]
+fn the_basis_of_a_silent_bank_is_that_of_a_bank_that_charged() {
+    let replies = |card: &str, kind: &str| -> Vec<(u16, String, String)> {
+        let mut shop = Shop::open();
+        let charges = ["auth", "preauth"].map(|method| (method, raw(card, &[("merchantCustomerReference", "c")])));
+        if kind.is_empty() {
+            return charges.map(|(method, pairs)| said(&mut shop, method, &pairs)).into();
+        }
+        let (paid, captured, cancelled) = (pay(&mut shop, 1000), reserve(&mut shop, 1000), reserve(&mut shop, 1000));
+        let [auth, preauth] = [(); 2].map(|()| answered(&mut shop, card, "authenticate", &[]));
+        let others = [
+            ("auth3DSecure", vec![("authenticationKey", auth.as_str())]),
+            ("preauth3DSecure", vec![("authenticationKey", preauth.as_str())]),
+            ("refund", vec![("transactionKey", paid.as_str())]),
+            ("capturepreauth", vec![("transactionKey", captured.as_str())]),
+            ("cancelpreauth", vec![("transactionKey", cancelled.as_str())]),
+        ];
+        let silent = |(method, pairs): (&str, Vec<(&str, &str)>)| {
+            fault(&mut shop, &format!("transaction/{method}"), kind);
+            said(&mut shop, method, &pairs)
+        };
+        charges.into_iter().chain(others).map(silent).collect()
+    };
+    let none = replies(PAN, "no-response");
+    for card in [PAN, DECLINED] {
+        assert_eq!(replies(card, "no-response-charged"), none, "{card}");
+    }
+    for card in [UNHEARD, SILENT] {
+        assert_eq!(replies(card, ""), none[..2], "{card}");
+    }
+}
+
+/// The status, the code and the basis of an answer that rests on A93.
+fn said(shop: &mut Shop, method: &str, pairs: &[(&str, &str)]) -> (u16, String, String) {
+    let answer = shop.call(method, pairs);
+    assert!(answer.rests_on("A93"), "{method} {answer:?}");
+    (answer.status, answer.code().to_owned(), answer.basis)
+}
+
 #[test]
 fn a_silent_decline_is_found_as_what_it_is() {
     let mut shop = Shop::open();
