@@ -89,14 +89,14 @@ mod tests {
         let mut line = String::new();
         while line.trim() != "started" {
             line.clear();
-            assert!(lines.read_line(&mut line).unwrap() > 0, "it ended before it started");
+            assert!(lines.read_line(&mut line).expect("readable") > 0, "it ended before it started");
         }
         lines
     }
 
     /// Waits until every process that held the output has ended.
     fn all_have_ended(mut output: BufReader<ChildStdout>) {
-        output.read_to_end(&mut Vec::new()).unwrap();
+        output.read_to_end(&mut Vec::new()).expect("readable");
     }
 
     #[test]

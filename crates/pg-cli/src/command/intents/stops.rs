@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn a_stop_is_told_once_and_again_after_a_resumption() {
         let mut stops = Stops::default();
-        let mut news = |reason: Option<&str>| stops.news("shop", reason.map(str::to_owned)).map(str::to_owned);
-        let told = [None, Some("one"), Some("one"), Some("other"), None, Some("other")].map(|reason| news(reason));
+        let news = |reason: Option<&str>| stops.news("shop", reason.map(str::to_owned)).map(str::to_owned);
+        let told = [None, Some("one"), Some("one"), Some("other"), None, Some("other")].map(news);
         assert_eq!(told.map(|reason| reason.is_some()), [false, true, false, true, false, true]);
     }
 }
