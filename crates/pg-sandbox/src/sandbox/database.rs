@@ -70,7 +70,8 @@ impl SharedStore {
     }
 
     /// Seals every record with the newest key while other processes work, and retires the older keys, which are not
-    /// needed afterwards. Returns the number of sealed records and journal entries. The seed must be unpredictable.
+    /// needed afterwards. Starts over if another process brings a newer key meanwhile. Returns the number of sealed records
+    /// and journal entries. The seed must be unpredictable.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call the
@@ -95,7 +96,8 @@ impl fmt::Debug for SharedStore {
 
 impl Sandbox {
     /// Opens a sandbox over a PostgreSQL database that other processes may use at the same time. Creates the tables and
-    /// a key file if they are missing. The seed must be unpredictable: it determines the keys.
+    /// a key file if they are missing; with the key file of a store that exists, an empty database is refused. The seed must be
+    /// unpredictable: it determines the keys.
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or the key file.
@@ -122,20 +124,33 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
     let mut name = [0; 16];
     dice.fill(&mut name);
     let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut older = Vec::new();
+    let (mut files, mut older) = (Vec::new(), Vec::new());
     for key in &shared.older {
         older.push(match key {
             StoreKey::Bytes(key) => key.clone(),
-            StoreKey::File(path) => vault::load_key(path)?.ok_or_else(|| OpenError::KeyMissing(path.clone()))?.key,
+            StoreKey::File(path) => {
+                let file = vault::load_key(path)?.ok_or_else(|| OpenError::KeyMissing(path.clone()))?;
+                files.push((path, file.stage));
+                file.key
+            }
         });
     }
-    let path = match &shared.key {
-        StoreKey::Bytes(key) => return Ok(Postgres::open_with(url, KeyRing::new(key, older), &name)?),
-        StoreKey::File(path) => path,
+    let key = match &shared.key {
+        StoreKey::Bytes(key) => key.clone(),
+        StoreKey::File(path) => {
+            let file = key_file(path, url, dice)?;
+            files.insert(0, (path, file.stage));
+            file.key
+        }
     };
-    let KeyFile { key, stage } = key_file(path, url, dice)?;
+    // Without this, another database, or one that was lost, would begin a new store, and used references would pay again.
+    if let Some((path, _)) = files.iter().find(|(_, stage)| *stage == Stage::Sealed)
+        && !Postgres::is_there(url)?
+    {
+        return Err(OpenError::StoreMissing((*path).clone()));
+    }
     let store = Postgres::open_with(url, KeyRing::new(&key, older), &name)?;
-    if stage == Stage::New {
+    if let (StoreKey::File(path), Some((_, Stage::New))) = (&shared.key, files.first()) {
         vault::mark_sealed(path, &key)?;
     }
     Ok(store)

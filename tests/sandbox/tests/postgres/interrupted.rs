@@ -8,6 +8,7 @@ use std::sync::{
 use http::Method;
 use pg_sandbox::ResponseDelivery;
 use pg_stores::Postgres;
+use pg_support::with;
 
 use super::{
     process::{Process, payment, request, shown},
@@ -20,6 +21,9 @@ const BEFORE: u8 = 1;
 /// Sends the next COMMIT, and closes the connection once the server has answered it.
 const AFTER: u8 = 2;
 
+/// The words of the question whether a commit was done.
+const QUESTION: &[u8] = b"SELECT number FROM payment_sandbox.processes";
+
 /// Stands before the server and closes a connection around a COMMIT.
 struct Proxy {
     port: u16,
@@ -27,13 +31,17 @@ struct Proxy {
 }
 
 impl Proxy {
-    fn before(server: u16) -> Self {
+    /// `asked` is called before the question whether a commit was done is passed on.
+    fn before(server: u16, asked: impl Fn() + Clone + Send + 'static) -> Self {
         let cut = Arc::new(AtomicU8::new(NOTHING));
         let shared = Arc::clone(&cut);
         let port = proxy::before(server, move || {
             let (cut, muted) = (Arc::clone(&shared), Arc::new(AtomicU8::new(NOTHING)));
-            let answered = Arc::clone(&muted);
+            let (answered, asked) = (Arc::clone(&muted), asked.clone());
             let up = move |seen: &mut [u8]| {
+                if contains(seen, QUESTION) {
+                    asked();
+                }
                 // Nothing but the end of a group asks for COMMIT alone.
                 if !contains(seen, b"COMMIT\0") {
                     return true;
@@ -60,7 +68,7 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
 fn a_commit_whose_connection_breaks_is_done_once() {
     let Some(server) = Postgres::for_tests() else { return };
     let url = server.database().unwrap();
-    let proxy = Proxy::before(server.port());
+    let proxy = Proxy::before(server.port(), || {});
     let through = url.replace(&server.port().to_string(), &proxy.port.to_string());
     let mut process = Process::open(&through, 1);
     for (number, cut) in [AFTER, BEFORE, BEFORE, AFTER].into_iter().enumerate() {
@@ -76,6 +84,30 @@ fn a_commit_whose_connection_breaks_is_done_once() {
         let held = format!("SELECT count(*) FROM payment_sandbox.{table}");
         assert_eq!(server.psql(&url, &held).unwrap(), "4", "{table}");
     }
+}
+
+/// Its row may be removed as that of a process that ended long ago, for example if the clock of the database jumps.
+#[test]
+fn a_commit_of_a_process_without_a_row_is_unknown_and_not_done_again() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let removed = url.clone();
+    let remove = move || drop(server.psql(&removed, "DELETE FROM payment_sandbox.processes").unwrap());
+    let proxy = Proxy::before(server.port(), remove);
+    let mut process = Process::open(&url.replace(&server.port().to_string(), &proxy.port.to_string()), 1);
+    // A second payment under a reference would be refused.
+    let pairs = with(&pg_support::payment(""), &[("uniqueMerchantReference", "")]);
+    let body = process.signed("main", &pairs);
+    let mut pay = || process.sandbox.handle(process.now, request(Method::POST, "/v3/transaction/auth/json", &body));
+    let counted = || server.psql(&url, "SELECT count(*) FROM payment_sandbox.transactions").unwrap();
+    // The first group of the process, and a later one.
+    for paid in ["1", "3"] {
+        proxy.cut.store(AFTER, SeqCst);
+        assert_eq!(ResponseDelivery::of(&pay()), ResponseDelivery::Close);
+        assert_eq!((counted().as_str(), proxy.has_cut()), (paid, true));
+        assert_eq!(pay().status(), 200);
+    }
+    assert_eq!(counted(), "4");
 }
 
 /// Makes the database undo the next transactions that record a payment.

@@ -1,7 +1,7 @@
 //! Databases that cannot hold the records: one clear line each, and nothing is changed.
 
 use http::Method;
-use pg_sandbox::{OpenError, Sandbox, Settings, StoreKey, store::Postgres as Store};
+use pg_sandbox::{OpenError, Sandbox, Settings, SharedStore, StoreKey, store::Postgres as Store};
 use pg_stores::Postgres;
 
 use super::{KEY, process::Process};
@@ -69,6 +69,28 @@ fn another_key_opens_nothing_and_no_key_file_is_made_for_a_store_that_is_there()
     assert!(!file.exists());
     let fresh = server.database().unwrap();
     assert!(open(&fresh).is_ok() && file.exists() && open(&fresh).is_ok());
+}
+
+#[test]
+fn an_empty_database_beside_the_key_of_a_store_is_refused() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let (url, empty) = (server.database().unwrap(), server.database().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store.key");
+    let key = || StoreKey::File(file.clone());
+    let open = |url: &str, key: StoreKey| Sandbox::open_postgres(url, &key, Settings::default(), [9; 32]);
+    assert!(open(&url, key()).is_ok());
+    // A new key has no store yet, but the one before it has.
+    let next = SharedStore::new(&empty, StoreKey::from_bytes([7; 32])).older_keys([key()]);
+    let next = Sandbox::open_shared(&next, Settings::default(), [9; 32]);
+    for refused in [open(&empty, key()), next] {
+        assert!(matches!(refused, Err(OpenError::StoreMissing(path)) if path == file));
+    }
+    let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'payment_sandbox'";
+    assert_eq!(server.psql(&empty, schemas).unwrap(), "0");
+    assert!(open(&url, key()).is_ok());
+    std::fs::remove_file(&file).unwrap();
+    assert!(open(&empty, key()).is_ok());
 }
 
 /// Makes the database answer writes of payments as it does when it is full, or has become a standby.

@@ -87,6 +87,50 @@ fn a_new_key_seals_while_older_ones_read_and_the_old_one_is_forgotten_after_all_
     assert_eq!(open(&url, OTHER, &[], 14).unwrap().pay("order-6").1["errorCode"], "950");
 }
 
+/// Makes a change of a row of this table wait until the sequence `planted.step` has this value.
+fn plant_wait(server: &Postgres, url: &str, table: &str, step: u8) {
+    let planted = format!(
+        "CREATE SCHEMA IF NOT EXISTS planted; CREATE SEQUENCE IF NOT EXISTS planted.step; \
+         CREATE FUNCTION planted.wait_{step}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         WHILE (SELECT last_value < {step} FROM planted.step) LOOP PERFORM pg_sleep(0.01); END LOOP; \
+         RETURN NULL; END $$; \
+         CREATE TRIGGER wait_{step} AFTER UPDATE ON payment_sandbox.{table} \
+         FOR EACH STATEMENT EXECUTE FUNCTION planted.wait_{step}()"
+    );
+    server.psql(url, &planted).unwrap();
+}
+
+#[test]
+fn a_key_that_comes_while_all_is_sealed_anew_retires_none_that_seals_a_row() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    assert_eq!(open(&url, OLD, &[], 1).unwrap().pay("order-1").0, 200);
+    plant_wait(server, &url, "meta", 2);
+    plant_wait(server, &url, "unique_references", 3);
+    let is = |question: &str, answer: &str| server.psql(&url, question).unwrap().lines().any(|line| line == answer);
+    let until = |question: &str, answer: &str| assert!((0..1_000).any(|_| is(question, answer)), "{question}");
+    let waits = "SELECT wait_event FROM pg_stat_activity WHERE datname = current_database()";
+    std::thread::scope(|scope| {
+        let sealing = scope.spawn(|| shared(&url, NEW, &[OLD, OTHER]).reseal([2; 32]));
+        until(waits, "PgSleep");
+        // The next change of the key takes two turns, and waits for the first one.
+        let opening = scope.spawn(|| open(&url, OTHER, &[OLD, NEW], 3));
+        until(waits, "relation");
+        server.psql(&url, "SELECT setval('planted.step', 2)").unwrap();
+        until(&format!("{waits} AND query LIKE 'UPDATE%unique_references%'"), "PgSleep");
+        let (keys, relation) = ("SELECT count(*) FROM payment_sandbox.keys", "relation");
+        assert!((0..1_000).any(|_| is(keys, "3") || is(waits, relation)));
+        server.psql(&url, "SELECT setval('planted.step', 3)").unwrap();
+        assert!(sealing.join().unwrap().unwrap() > 0);
+        assert_eq!(opening.join().unwrap().unwrap().pay("order-1").1["errorCode"], "950");
+    });
+    // The newest key alone opens everything.
+    let mut after = open(&url, OTHER, &[], 4).unwrap();
+    assert_eq!(after.pay("order-1").1["errorCode"], "950");
+    let (_, listed) = after.send(Method::GET, "/_sandbox/transactions", "");
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn a_missing_file_of_an_older_key_is_named() {
     let folder = tempfile::tempdir().unwrap();

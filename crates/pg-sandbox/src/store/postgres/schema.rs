@@ -214,8 +214,13 @@ fn attempt(link: &mut Link, ring: &KeyRing, process: &str, steps: &[Step]) -> Re
     }
     // A read-only database fails here rather than at the first request.
     begin(link, 1)?;
-    // Removes processes that ended long ago; their commits are settled.
-    link.end("DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; COMMIT")?;
+    // Removes processes that ended long ago; their commits are settled. From here on this one has a row: if it is missing when
+    // a commit is in doubt, it was removed.
+    link.end(&format!(
+        "DELETE FROM payment_sandbox.processes WHERE seen < now() - interval '7 days'; \
+         INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ('{}', 0, now()) ON CONFLICT (id) DO NOTHING; COMMIT",
+        process.replace('\'', "''")
+    ))?;
     if level(link)? < newest(steps) {
         upgrade(link, steps)?;
     }
