@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use pg_sandbox::Sandbox;
+use rusqlite::Connection;
 
 use crate::{
     old_formats::shop::{IN_CLEAR, NEWEST, ask, call, make, open, pay, show},
@@ -10,6 +11,7 @@ use crate::{
 };
 
 const PAN: &str = "4000000000001000";
+const DELETED: &str = "Grace Hopper";
 
 /// Order numbers may have the length and the check digit of card numbers, so that none is refused.
 // spec: 2 §1.1, A200: A card number in free text is accepted, encrypted when stored and masked where people look; the
@@ -71,10 +73,22 @@ fn a_store_in_clear_is_sealed_without_a_trace() {
     let in_clear = ["Ada Lovelace", "old-1", "\"transactionKey", "shop-1", "First Test Bank"];
     let there: Vec<&str> = in_clear.into_iter().filter(|text| on_disk(folder.path(), text)).collect();
     assert!(there.len() >= 4, "{there:?}");
+    // Rows that the earlier program deleted: as it did, without overwriting their pages.
+    let earlier = Connection::open(&store).unwrap();
+    earlier.pragma_update(None, "secure_delete", false).unwrap();
+    let body = format!("{{\"text\":\"{DELETED}{}\"}}", "x".repeat(3_000));
+    for number in 0..300 {
+        let row = (format!("deleted-{number:03}"), &body);
+        earlier.execute("INSERT INTO text_messages (key, merchant, body) VALUES (?1, 'main', ?2)", row).unwrap();
+    }
+    earlier.execute("DELETE FROM text_messages WHERE key LIKE 'deleted-%'", []).unwrap();
+    drop(earlier);
+    assert!(on_disk(folder.path(), DELETED));
     let sandbox = open(&store);
-    in_clear.iter().for_each(|text| assert!(!on_disk(folder.path(), text), "{text}"));
+    let in_clear = in_clear.into_iter().chain([DELETED]);
+    in_clear.clone().for_each(|text| assert!(!on_disk(folder.path(), text), "{text}"));
     drop(sandbox);
-    in_clear.iter().for_each(|text| assert!(!on_disk(folder.path(), text), "{text}"));
+    in_clear.for_each(|text| assert!(!on_disk(folder.path(), text), "{text}"));
 }
 
 #[cfg(unix)]

@@ -15,6 +15,7 @@ pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Resul
     // Unsealed data is overwritten in place, not only freed.
     connection.pragma_update(None, "secure_delete", true)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    overwrite_free_pages(&transaction)?;
     let old = put_aside(&transaction)?;
     schema::create(&transaction)?;
     let mut whole = Whole::default();
@@ -41,6 +42,20 @@ pub(super) fn add(connection: &mut Connection, format: i64) -> Result<(), StoreE
 
 fn aside(table: &str) -> String {
     format!("old_{table}")
+}
+
+/// Overwrites the pages that the file already has free: the program that freed them left their content in them. A table that
+/// takes all of them is dropped again.
+fn overwrite_free_pages(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    let number = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (free, size) = (number("freelist_count")?, number("page_size")?);
+    transaction.execute_batch("CREATE TABLE filler (content BLOB)")?;
+    let mut insert = transaction.prepare("INSERT INTO filler VALUES (zeroblob(?1))")?;
+    // A row of this size takes one page or more.
+    for _ in 0..free {
+        insert.execute([size])?;
+    }
+    Ok(transaction.execute_batch("DROP TABLE filler")?)
 }
 
 /// Renames the tables, without their indexes. Returns their names.
