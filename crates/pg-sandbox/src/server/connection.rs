@@ -158,6 +158,7 @@ async fn answer(
     if ready {
         // A probe does not wait behind other requests, which may be waiting for an unreachable store.
         let response = counter.queue.probed(Request::from_parts(parts, Bytes::new())).await;
+        let response = response.filter(|response| !response.status().is_server_error());
         return Ok(response.unwrap_or_else(not_ready).map(Full::new));
     }
     if metrics {
@@ -242,7 +243,7 @@ async fn hold(delay: Duration) {
     tokio::time::sleep(delay).await;
 }
 
-/// The store is unreachable or slow.
+/// The store is unreachable or slow, or refuses a transaction.
 fn not_ready() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(b"{\"status\": \"not ready\"}\n"));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;

@@ -53,6 +53,8 @@ async fn a_commit_that_the_disk_may_have_lost_closes_its_connection_and_later_re
         let answer = exchange(&server, &request).await;
         assert!(answer.starts_with("HTTP/1.1 500 ") && answer.contains("restart the sandbox"), "{answer}");
     }
+    let answer = exchange(&server, head("GET", "/_sandbox/health/ready", "").as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("\"not ready\""), "{answer}");
     assert_eq!(lines.lock().unwrap().matches("store-failed").count(), 1);
     assert!(matches!(server.shutdown().await, Err(StoreError::Unsynced(_))));
 }

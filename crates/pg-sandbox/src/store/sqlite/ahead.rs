@@ -146,6 +146,8 @@ impl Sqlite {
         if let Some(ahead) = &mut self.ahead {
             ahead.behind = false;
         }
+        // SQLite has the committed groups alone.
+        self.touched = false;
         Ok(())
     }
 

@@ -125,6 +125,28 @@ fn nothing_is_lost_if_sqlite_rolls_back_before_the_store_is_closed() {
     }
 }
 
+/// A failed group is rolled back when it begins or ends, and again before its responses. To undo what SQLite has of it, the
+/// redo log is replayed, which takes longer the more it contains.
+#[test]
+fn the_redo_log_is_replayed_once_to_undo_a_group() {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    write(&mut store, &[note("k1", "main", "r")]);
+    store.begin().unwrap();
+    let mut records = Transaction::new(&mut store);
+    records.put(&note("k2", "main", "r")).unwrap();
+    records.keep().unwrap();
+    // A query: SQLite has the change.
+    assert_eq!(keys(&mut store, &Query::oldest(10)), ["k1", "k2"]);
+    let changes = store.connection.total_changes();
+    store.rollback();
+    let replayed = store.connection.total_changes();
+    store.rollback();
+    assert!(replayed > changes);
+    assert_eq!(store.connection.total_changes(), replayed);
+    assert_eq!(keys(&mut store, &Query::oldest(10)), ["k1"]);
+}
+
 /// A table that was empty when the store was opened is not searched until it has a row, by a write or by a replayed
 /// one.
 #[test]
