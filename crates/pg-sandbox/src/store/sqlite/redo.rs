@@ -16,10 +16,11 @@
 //!
 //! The mark says how much of the generation was on the disk when the entry was written. If an entry cannot be read
 //! although the mark of a later one says that it was on the disk, the log is damaged, and the store does not open: its
-//! commits were acknowledged. After each sync, a receipt with a mark follows the last entry, until the next one takes
-//! its place: an entry without changes, whose tag depends on nothing before it. A killed process leaves the receipt
-//! behind. A power cut may not, since a receipt is not synced: then damage to the last entries cannot be distinguished
-//! from entries that were cut off.
+//! commits were acknowledged. After each sync, a receipt with a mark is written to the last block of the region: an entry
+//! without changes, whose tag depends on nothing before it. It shares no sector or block with an entry, so damage of one
+//! never hits both a group and the proof that the group was on the disk. Earlier versions wrote it after the last entry; it is
+//! found anywhere. A killed process leaves the receipt behind. A power cut may leave an earlier one, since a receipt is not
+//! synced: then damage to the last entries cannot be distinguished from entries that were cut off.
 
 use std::{
     fs::{self, File},
@@ -43,7 +44,9 @@ use crate::{
 };
 
 /// The size of a region in bytes: about five thousand payments. Tests use smaller regions, to fill many.
-pub(super) const REGION: u64 = if cfg!(test) { 16 << 10 } else { 8 << 20 };
+pub(super) const REGION: u64 = if cfg!(test) { 20 << 10 } else { 8 << 20 };
+/// The part of a region that entries use. The rest, one block of the disk, is for the receipt.
+const ENTRIES: u64 = REGION - (4 << 10);
 /// The length of the file, most of which has no blocks on the disk at first. A shorter one has been cut.
 const WHOLE: u64 = 2 * REGION;
 /// The most memory that is kept for the next group.
@@ -200,7 +203,7 @@ impl Redo {
 
     /// Whether SQLite should commit before the log has no space for another group.
     pub(super) fn is_nearly_full(&self) -> bool {
-        self.end().used > REGION - REGION / 4
+        self.end().used > ENTRIES - ENTRIES / 4
     }
 
     /// Writes the current group. Returns whether there was room for it.
@@ -215,7 +218,8 @@ impl Redo {
         }
         let tag = end.complete(&end.last, &mut self.entry, HEADER, after);
         // A failed write leaves an invalid entry, which the next one overwrites.
-        end.write(&self.entry[begin..]).map_err(|error| failed(&error))?;
+        let at = end.used;
+        end.write(at, &self.entry[begin..]).map_err(|error| failed(&error))?;
         end.used += (self.entry.len() - begin) as u64;
         (end.last, end.whole) = (tag, after);
         drop(end);
@@ -341,7 +345,7 @@ impl End {
     fn has_room(&self, length: usize) -> bool {
         // So a length is a u32.
         const { assert!(REGION <= u32::MAX as u64) };
-        (length + TAG) as u64 <= REGION - self.used
+        (length + TAG) as u64 <= ENTRIES - self.used
     }
 
     /// Writes the header of this generation, and returns its tag.
@@ -366,9 +370,9 @@ impl End {
         tag
     }
 
-    /// Writes after the last entry.
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let at = turn_of(self.generation) * REGION + self.used;
+    /// Writes at this position of the region.
+    fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let at = turn_of(self.generation) * REGION + at;
         self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(bytes))
     }
 }
@@ -382,11 +386,11 @@ impl Synced for Mutex<End> {
     fn is_on_disk(&self, written: u64) {
         let mut end = locked(self);
         end.on_disk = end.on_disk.max(written);
-        if end.used > 0 && end.has_room(START) {
+        if end.used > 0 {
             let mut receipt = vec![0; START];
             end.complete(&NONE, &mut receipt, 0, end.whole);
             // Without a receipt nothing is lost but a proof of damage; if the disk has failed, the next entry shows it.
-            let _ = end.write(&receipt);
+            let _ = end.write(ENTRIES, &receipt);
         }
     }
 }

@@ -160,6 +160,11 @@ fn written(path: &Path) -> Vec<u8> {
     redo
 }
 
+/// Every position that is a multiple of `step`, without the gaps between the entries and the receipts.
+fn positions(redo: &[u8], step: usize) -> impl Iterator<Item = usize> {
+    (0..redo.len()).step_by(step).filter(|at| redo[*at..].iter().take(64).any(|byte| *byte != 0))
+}
+
 #[test]
 fn a_redo_log_whose_end_was_not_written_is_an_earlier_commit() {
     let (_folder, path, states) = crashed(5);
@@ -217,7 +222,7 @@ fn damaged(path: &Path, states: &[State], step: usize) -> (BTreeSet<usize>, usiz
     let redo = written(path);
     assert_eq!(opened_with(path, &redo).unwrap(), *states.last().unwrap());
     let (mut found, mut refused) = (BTreeSet::new(), 0);
-    for at in (0..redo.len()).step_by(step) {
+    for at in positions(&redo, step) {
         let mut damaged = redo.clone();
         damaged[at] ^= 1 << (at % 8);
         match opened_with(path, &damaged) {
@@ -242,6 +247,41 @@ fn damage_of_what_was_synced_is_refused() {
         // Damage of the receipt, or of what an earlier generation has left.
         assert!(found.iter().all(|state| *state == usize::from(groups)), "{groups} groups: {found:?}");
         assert!(refused > 2, "{refused} refused");
+    }
+}
+
+/// A disk loses whole sectors or blocks: also the end of the last group that was synced, with what is beside it.
+#[test]
+fn a_lost_sector_or_block_of_what_was_synced_is_refused() {
+    for (groups, unsynced) in [(1, 0), (5, 0), (40, 0), (90, 0), (5, 1), (90, 2)] {
+        let count = std::cell::Cell::new(0);
+        let sync = |store: &Sqlite| {
+            count.set(count.get() + 1);
+            if count.get() <= groups - unsynced {
+                store.syncer().unwrap().sync().unwrap();
+            }
+        };
+        let (_folder, path, states) = crashed_after(groups, |_| {}, sync);
+        let redo = fs::read(file::redo(&path)).unwrap();
+        let mut refused = 0;
+        for (size, lost) in [(512, 0), (4_096, 0xa5)] {
+            let is_empty = |at: usize| redo[at..at + size].iter().all(|byte| *byte == 0);
+            for at in (0..redo.len()).step_by(size).filter(|at| !is_empty(*at)) {
+                let mut damaged = redo.clone();
+                damaged[at..at + size].fill(lost);
+                match opened_with(&path, &damaged) {
+                    Ok(found) => {
+                        let kept = states.iter().position(|state| *state == found).expect("one of the commits");
+                        assert!(kept >= usize::from(groups - unsynced), "{groups} groups, byte {at}: {kept}");
+                    }
+                    Err(error) => {
+                        assert!(error.to_string().contains("before commits that were acknowledged"), "{error}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(refused > 2, "{groups} groups, {unsynced} not synced: {refused} refused");
     }
 }
 
@@ -277,7 +317,7 @@ fn groups_that_were_not_synced_may_be_missing() {
     let (_folder, path, states) = crashed_after(9, |_| {}, sync_at_first);
     let redo = written(&path);
     let mut found = vec![false; states.len()];
-    for at in (0..redo.len()).step_by(17) {
+    for at in positions(&redo, 17) {
         let mut torn = redo.clone();
         torn[at] = !torn[at];
         match opened_with(&path, &torn) {
@@ -285,7 +325,8 @@ fn groups_that_were_not_synced_may_be_missing() {
             Err(error) => assert!(!found.contains(&true), "byte {at} was not synced: {error}"),
         }
     }
-    assert_eq!(found, [false, false, false, true, true, true, true, true, true, false]);
+    // All groups are there if the receipt alone is torn.
+    assert_eq!(found, [false, false, false, true, true, true, true, true, true, true]);
 }
 
 /// Turns the log into one of the earlier version, whose entries have no marks.
