@@ -10,7 +10,7 @@ use pg_model::{
     method::{RetrySafety, ServiceInfo},
 };
 
-/// Refusals for a reason that the execution of a payment does not change (spec 2 §7, 3 §7), with their documented meaning.
+/// Refusals for a reason that the execution of a copy does not change (spec 2 §7, 3 §7), with their documented meaning.
 const UNCHANGED: [ErrorCode; 4] = [
     ErrorCode::NO_DATA_SENT,
     ErrorCode::ENTERPRISE_NO_DATA_SENT,
@@ -204,12 +204,7 @@ impl Refused {
 
     /// Whether no copy of the request can have been executed. The network may deliver a request twice: the service executes
     /// one copy and refuses the other, and only the refusal comes back. A refusal excludes that if its reason holds for every
-    /// copy: it is in the request itself, or, for a payment, in what an executed copy does not change.
-    ///
-    /// Invalid credentials, a missing permission (106), a currency that is not supported (111) and missing data (101, in
-    /// version 5: 1) are such reasons only for a payment: the account may be changed between two copies, servers may learn of a
-    /// change at different times, and a proxy may repeat a request without its body (assumption A141). A payment can be looked up by
-    /// its reference, and is charged once under it. A second refund of a part is paid twice.
+    /// copy: it is in the request itself, or in what an executed copy does not change.
     ///
     /// An invalid amount (107) is such a reason for a payment. It is not such a reason for a refund, whose first copy
     /// leaves less for the second one (spec 2 §3.2). A card that has expired (109) almost certainly did not expire
@@ -221,9 +216,9 @@ impl Refused {
         let is = |codes: &[ErrorCode]| self.reading.documented && codes.contains(code);
         let of_a_payment = is(&[ErrorCode::INVALID_TRANSACTION_VALUE, ErrorCode::INVALID_CARD_EXPIRY]);
         let is_payment = method == RetrySafety::LookupFirst;
-        let unchanged = of_a_payment || self.remedy() == Remedy::FixCredentials || is(&UNCHANGED);
-        let always = *code != ErrorCode::INVALID_TRANSACTION_VALUE && self.scope() == RefusalScope::Always;
-        let holds = always || is_payment && unchanged;
+        let holds = (is_payment && of_a_payment)
+            || *code != ErrorCode::INVALID_TRANSACTION_VALUE
+                && (self.scope() == RefusalScope::Always || self.remedy() == Remedy::FixCredentials || is(&UNCHANGED));
         holds && self.is_known() && !self.may_be_executed()
     }
 

@@ -56,10 +56,16 @@ fn each_event_is_a_line_of_json_with_the_same_members_and_no_secret() {
     let key = sandbox.facts["merchants"][0]["apiKey"].as_str().unwrap().to_owned();
     pg(["sandbox", "clock", "freeze", "--sandbox", &base]).run().ends(0);
     let ended = sandbox.stopped().ends(0);
-    for secret in [PAN, "917", &key, "4000000000002008"] {
-        assert!(!ended.err.contains(secret), "{secret}: {}", ended.err);
-    }
     let events: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for event in &events {
+        let mut told = event.clone();
+        // A time or a port may contain the digits of the CV2.
+        ["time", "accountTime", "baseUrl"].map(|name| told.as_object_mut().unwrap().remove(name));
+        let told = told.to_string();
+        for secret in [PAN, "917", &key, "4000000000002008"] {
+            assert!(!told.contains(secret), "{secret}: {told}");
+        }
+    }
     let named: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     // The command reads the clock first, by which it recognises a sandbox.
     assert_eq!(named, ["warning", "started", "request", "request", "control", "control", "stopping", "stopped"]);

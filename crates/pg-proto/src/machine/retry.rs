@@ -34,8 +34,8 @@
 //!   such methods end as Refused:
 //!   - a reason in the request itself ([`RefusalScope::Always`](pg_model::dialect::RefusalScope)), but not 107: the
 //!     service checks the amount against what is left (spec 2 §3.2);
-//!   - for a payment of version 3, whose reference the service accepts once: invalid credentials, a missing permission (106),
-//!     a currency that is not supported (111), or no data (101), also 107 and 109;
+//!   - invalid credentials, a missing permission (106), a currency that is not supported (111), or no data (101, in
+//!     version 5: 1);
 //!   - a code that the dialect uses for unknown transactions and for nothing else.
 //! - A capture, cancellation or refund with a **status of failure** (`status` 0 in version 5, a declined status in version
 //!   3) ends as Unknown for the same reason, never as Answered.
@@ -53,8 +53,8 @@
 //!   `uniqueMerchantReference`, which the service accepts once.
 //! - A decline of a repeat, or of a payment without a `uniqueMerchantReference`, may answer one copy while the bank
 //!   approved the other one. It ends as Answered, since declines of the first copy are far more frequent.
-//! - *Refused* assumes that the service executes no later copy of a request that it refused for a reason in the request, and,
-//!   for a payment, that credentials, permissions and currencies of the account do not change between two copies.
+//! - *Refused* assumes that credentials, permissions and currencies of the account do not change between two copies,
+//!   and that the service executes no later copy of a request that it refused for a reason in the request.
 //! - For a method of class [`Safe`](Class::Safe), a refusal may answer one copy although another one was executed: a
 //!   second deletion is refused because the first one was executed. Nothing is charged by these methods.
 

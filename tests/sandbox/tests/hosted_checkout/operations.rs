@@ -153,7 +153,7 @@ fn a_refund_may_name_its_currency() {
     assert_eq!(refund(&mut shop, "EUR").code(), "111");
     assert_eq!(refund(&mut shop, "gbp").code(), "111");
     assert_eq!(refund(&mut shop, "GBP").text("status"), "1");
-    assert_eq!(refund(&mut shop, "").text("status"), "1");
+    assert_eq!(refund(&mut shop, "").code(), "120", "A09: an empty choice is answered as a missing one");
 }
 
 // spec: 3 §2, A13
