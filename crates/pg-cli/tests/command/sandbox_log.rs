@@ -60,7 +60,7 @@ fn each_event_is_a_line_of_json_with_the_same_members_and_no_secret() {
     for event in &events {
         let mut told = event.clone();
         // A time or a port may contain the digits of the CV2.
-        ["time", "accountTime", "baseUrl"].map(|name| told.as_object_mut().unwrap().remove(name));
+        told.as_object_mut().unwrap().retain(|name, _| !["time", "accountTime", "baseUrl"].contains(&name.as_str()));
         let told = told.to_string();
         for secret in [PAN, "917", &key, "4000000000002008"] {
             assert!(!told.contains(secret), "{secret}: {told}");
