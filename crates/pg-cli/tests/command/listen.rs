@@ -99,7 +99,7 @@ fn callbacks_are_confirmed_by_asking_the_service() {
     assert!(told["notConfirmed"].as_str().unwrap().contains("183") && told["confirmed"].is_null(), "{told}");
     assert_eq!(post(&callback, "nonsense".to_owned()), 400);
     let told = listening.next();
-    assert_eq!(told["claims"], "an unreadable callback (POST, no content type, fields: nonsense)");
+    assert_eq!(told["claims"], "an unreadable callback (POST, no content type, no plain names)");
     assert_eq!(post(&format!("{callback}0"), String::new()), 404);
 
     let told = pay_on_the_hosted_page(&shop, &mut listening);
@@ -298,7 +298,7 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     let post = |url: &str| shop.send(Request::post(url).body(Bytes::from("x")).unwrap()).status().as_u16();
     assert_eq!(post(&format!("{callback}0")), 404);
     assert_eq!(post(&callback), 502);
-    assert_eq!(listening.next()["claims"], "an unreadable callback (POST, no content type, fields: x)");
+    assert_eq!(listening.next()["claims"], "an unreadable callback (POST, no content type, no plain names)");
 }
 
 /// A shop behind a certificate of its own authority.

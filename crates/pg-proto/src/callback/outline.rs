@@ -14,7 +14,8 @@ const NAMES: usize = 24;
 const LONGEST: usize = 64;
 
 /// Describes a request that is not a valid callback in one line, for a log: its method, its content type and the names
-/// of its fields. Values are never shown, nor anything that is not a plain name.
+/// of its fields. Values are never shown, nor anything that is not a plain name. A name without a value may be a value
+/// itself, such as a token that is the whole query, so it is not shown either.
 ///
 /// ```
 /// use pg_proto::{CallbackOutline, CheckoutHint, bytes::Bytes, http};
@@ -34,8 +35,10 @@ impl CallbackOutline {
     pub fn of(request: &http::Request<Bytes>) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut others = false;
-        let mut note = |name: &str, _: &str| {
-            if !is_plain(name) || (names.len() == NAMES && !names.iter().any(|known| known == name)) {
+        let mut note = |name: &str, value: &str| {
+            // The end of padded base64 is no value.
+            let has_value = !value.trim_matches('=').is_empty();
+            if !has_value || !is_plain(name) || (names.len() == NAMES && !names.iter().any(|known| known == name)) {
                 others = true;
             } else if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
@@ -95,9 +98,11 @@ mod tests {
                 "application/json; charset=utf-8",
                 "/t",
                 r#"{"a":[{"b":"x"},"y"],"c":null}"#,
-                "POST, application/json, fields: b, a, c",
+                "POST, application/json, fields: b, a and others",
             ),
-            ("application/xml", "/t", "<r><a>x</a><b/></r>", "POST, application/xml, fields: a, b"),
+            ("application/xml", "/t", "<r><a>x</a><b>y</b></r>", "POST, application/xml, fields: a, b"),
+            ("text/plain", "/t?a81d4f", "sk_live_51H", "POST, text/plain, no plain names"),
+            ("text/plain", "/t?eyJhbGciOi.eyJzdWIi.x", "c2VjcmV0==", "POST, text/plain, no plain names"),
             (
                 "application/xml",
                 "/t?k=1",

@@ -41,7 +41,7 @@
 //!    103, 104, 107 to 110, 120), in the credentials (102, 105, 123), or in what a payment does not change (106, 111). For
 //!    any other reason, such as a session that may have ended with its payment (129, 136), it is reported after a lookup that
 //!    proves that there is no payment.
-//!    *Refused, for the payment itself*, is reported at once if the reason is in the request or the credentials. For any
+//!    *Refused, for the payment itself*, is reported at once if the reason is in the request. For any
 //!    other reason it is reported after a lookup that proves that there is no payment, if every request was answered. If
 //!    the reason is temporary, it assumes that the network does not deliver a second copy later: see [`Refused::scope`].
 //!    The same holds for a request that is sent again.

@@ -102,7 +102,7 @@ impl<S: IntentStore> Allowance<S> {
         let until = self.clock.now().after(USE);
         // Each block has its own name: a block whose lease was not acknowledged is never used.
         let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
-        if self.shares(&name, blocks.count, 1, USE + self.longest_way + MINUTE).await? == 0 {
+        if self.shares(&name, blocks.count, 1, (USE + MINUTE).saturating_add(self.longest_way)).await? == 0 {
             return Ok(false);
         }
         *self.lock() = Some(Arc::new(Block {

@@ -19,7 +19,13 @@ pub(super) fn listed(items: &[CheckoutItemLine], currency: &str) -> Option<u64> 
     let currency = Currency::from(currency);
     let sum = items.iter().try_fold(Amount::new(0, currency.clone()), |sum, item| {
         let quantity = if item.quantity.is_empty() { 1 } else { item.quantity.parse::<u64>().ok()? };
-        sum.plus(&Amount::parse(item.price.as_str(), &currency).ok()?.times(quantity.max(1))?)
+        let price = Amount::parse(item.price.as_str(), &currency).ok()?;
+        // A point before more digits may separate thousands.
+        let decimals = item.price.as_str().split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        if decimals > usize::from(currency.decimals()) {
+            return None;
+        }
+        sum.plus(&price.times(quantity.max(1))?)
     });
     sum.filter(|_| !items.is_empty()).map(|sum| sum.minor())
 }
@@ -63,6 +69,23 @@ mod tests {
             ("1.é", "GBP"),
         ] {
             assert_eq!(minor(value, currency), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_listed_price_that_may_separate_thousands_is_not_read() {
+        let of = |price: &str, currency| {
+            let line = CheckoutItemLine::default().with(|line| line.price = price.into());
+            listed(&[line], currency)
+        };
+        for (price, currency, expected) in [
+            ("4.99", "GBP", Some(499)),
+            ("1000", "JPY", Some(1000)),
+            ("1.000", "JPY", None),
+            ("1.000", "GBP", None),
+            ("1,000.00", "GBP", None),
+        ] {
+            assert_eq!(of(price, currency), expected, "{price} {currency}");
         }
     }
 

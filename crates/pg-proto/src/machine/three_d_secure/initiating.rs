@@ -52,18 +52,20 @@ impl ThreeDSecure {
     }
 
     fn take(&mut self, record: ThreeDSecureInitiation, now: Moment) -> Option<ThreeDSecureOutcome> {
-        // The reply of a payment (spec 2 §2.3), although an initiation charges nothing.
-        let kind = record.transaction_type.as_str();
-        let is_payment = [TransactionType::AUTH, TransactionType::PRE_AUTH]
-            .iter()
-            .any(|payment| payment.as_str().eq_ignore_ascii_case(kind));
-        if is_payment || record.transaction_status_code == StatusCode::APPROVED {
-            (self.initiation, self.state.exposed) = (None, true);
-            self.doubt();
-            return None;
-        }
-        let initiated = record.transaction_status_code == StatusCode::THREE_D_SECURE_SUCCESS;
-        if !initiated || record.authentication_key.is_empty() || record.authentication_url.is_empty() {
+        let initiated = record.transaction_status_code == StatusCode::THREE_D_SECURE_SUCCESS
+            && !record.authentication_key.is_empty()
+            && !record.authentication_url.is_empty();
+        if !initiated {
+            // The reply of a payment (spec 2 §2.3), although an initiation charges nothing.
+            let kind = record.transaction_type.as_str();
+            let is_payment = [TransactionType::AUTH, TransactionType::PRE_AUTH]
+                .iter()
+                .any(|payment| payment.as_str().eq_ignore_ascii_case(kind));
+            if is_payment || record.transaction_status_code == StatusCode::APPROVED {
+                (self.initiation, self.state.exposed) = (None, true);
+                self.doubt();
+                return None;
+            }
             return Some(ThreeDSecureOutcome::NotInitiated(record));
         }
         self.initiation = None;

@@ -64,6 +64,15 @@ fn an_initiation_that_is_answered_like_a_payment_is_looked_up() {
     }
 }
 
+/// The reply does not show the type in the documents (spec 2 §4.4); a service may send that of the payment to come.
+#[test]
+fn a_challenge_begins_whatever_type_the_reply_names() {
+    let said = initiated().replace("<transactionKey>", "<transactionType>Auth</transactionType><transactionKey>");
+    let mut run = Run::at(Phase::Initiating, plan());
+    run.say(&said);
+    assert_eq!(run.machine.state.phase, Phase::Challenged);
+}
+
 /// The reason is in the request, in the credentials, or in what a payment does not change.
 #[test]
 fn a_refusal_that_no_earlier_payment_can_cause_ends_it() {
