@@ -27,8 +27,8 @@ pub enum OpenError {
     KeyMissing(PathBuf),
     /// There is a key file, but its store is empty or missing.
     #[error(
-        "the store is empty or missing, but its key file {path} exists; restore a copy of the store, or remove the key file \
-         to begin a new store",
+        "the store is empty or missing, but its key file {path} exists; check the address of the store, restore a copy of it, or \
+         move the key file away to begin a new store; keep it: no store that it belongs to can be read without it",
         path = .0.display()
     )]
     StoreMissing(PathBuf),
