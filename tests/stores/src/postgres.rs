@@ -33,7 +33,7 @@ start() {
   while IFS= read -r line <&3; do
     printf '%s\n' "$line" >>"$folder/server.log"
     case $line in
-      *'ready to accept connections')
+      *'ready to accept connections'|*'ready to accept read-only connections')
         cat <&3 >>"$folder/server.log" &
         return 0;;
     esac
