@@ -16,7 +16,7 @@ mod target;
 
 pub use rules::Forbidden;
 use rules::Rules;
-pub(crate) use target::{BadTarget, Target, default_port};
+pub(crate) use target::{BadTarget, Target, default_port, is_this_machine};
 
 /// The header with the callback's number in the journal. The control interface refuses
 /// requests with it, so that a callback cannot control the sandbox.

@@ -60,6 +60,11 @@ const fn is_web_port(port: u16) -> bool {
     matches!(port, 80 | 443)
 }
 
+/// Whether a host is this machine: a loopback address, `localhost`, or a name below it.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    Host::of(host).is_some_and(Host::is_this_machine)
+}
+
 /// Returns the default port of the scheme.
 pub(crate) const fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }

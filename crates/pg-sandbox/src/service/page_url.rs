@@ -10,7 +10,7 @@ use http::HeaderValue;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use pg_model::format::Format;
 
-use crate::{assumed, host_name::ends_in_a_number};
+use crate::{assumed, host_name::ends_in_a_number, outgoing::is_this_machine};
 
 /// The maximum length of an address, in bytes (A135).
 const LONGEST: usize = 8 << 10;
@@ -31,10 +31,9 @@ impl PageUrl {
 
     /// Returns the assumption that refuses an address, or accepts it without TLS.
     pub(crate) fn assumption(text: &str) -> Option<u16> {
-        let has_tls = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"));
         if text.len() > LONGEST {
             Some(assumed::HOW_LONG_A_REDIRECT_MAY_BE)
-        } else if has_tls && Self::parse(text).is_some() {
+        } else if has_tls(text) && Self::parse(text).is_some() {
             None
         } else {
             Some(assumed::MERCHANT_PAGES)
@@ -43,16 +42,8 @@ impl PageUrl {
 
     /// Whether a public host has this address without TLS. Merchant pages must be served over TLS (spec 2 §1.1); the
     /// sandbox accepts others for development (A134), which happens at `localhost` and at loopback addresses.
-    pub(crate) fn lacks_tls(text: &str) -> bool {
-        let Some(Self(address)) = Self::parse(text) else { return false };
-        let host = address[host_range(&address)].trim_end_matches('.').to_ascii_lowercase();
-        let loopback = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-            Some(host) => host.parse::<Ipv6Addr>().is_ok_and(|host| host.to_canonical().is_loopback()),
-            None => host
-                .parse::<Ipv4Addr>()
-                .map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |host| host.is_loopback()),
-        };
-        !address.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://")) && !loopback
+    pub(crate) fn lacks_tls(&self) -> bool {
+        !has_tls(&self.0) && !is_this_machine(self.0[host_range(&self.0)].trim_end_matches('.'))
     }
 
     /// Appends these parameters to the address, before its fragment (A83). The result is ASCII, so that it can be a
@@ -75,6 +66,10 @@ impl PageUrl {
         location.extend(utf8_percent_encode(fragment, CONTROLS));
         Ok(HeaderValue::try_from(location)?)
     }
+}
+
+fn has_tls(address: &str) -> bool {
+    address.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"))
 }
 
 /// Returns the address with a host in another script written as browsers and DNS know it (`xn--…`, UTS #46).
@@ -170,7 +165,7 @@ mod tests {
             "http://localhost@shop.example/",
             "http://[2001:db8::1]/",
         ] {
-            assert!(PageUrl::lacks_tls(address), "{address}");
+            assert!(PageUrl::parse(address).unwrap().lacks_tls(), "{address}");
         }
         for address in [
             "https://shop.example/",
@@ -183,7 +178,7 @@ mod tests {
             "http://127.1/",
             "shop.example",
         ] {
-            assert!(!PageUrl::lacks_tls(address), "{address}");
+            assert!(PageUrl::parse(address).is_none_or(|page| !page.lacks_tls()), "{address}");
         }
     }
 

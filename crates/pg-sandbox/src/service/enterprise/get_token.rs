@@ -13,7 +13,7 @@ use crate::{
     assumed,
     merchants::Merchant,
     records::{CallbackKind, CheckoutItem, CheckoutToken, Details, UNLIMITED},
-    service::{callback, page_url::PageUrl},
+    service::callback,
     timestamp::Timestamp,
 };
 
@@ -156,8 +156,7 @@ fn instant(seconds: Option<u64>, name: &str) -> Result<Option<Timestamp>, Refusa
 /// Returns an address to which the customer's browser may be sent.
 fn page<T: AsRef<str>>(context: &mut Context<'_>, url: Option<&T>, name: &str) -> Result<Option<String>, Refusal> {
     let Some(url) = given(url) else { return Ok(None) };
-    context.judge_page(name, &url);
-    match PageUrl::parse(&url) {
+    match context.page(name, &url) {
         None => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about(name).because_of(name)),
         Some(_) => Ok(Some(url)),
     }

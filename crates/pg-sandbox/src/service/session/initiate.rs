@@ -2,10 +2,7 @@
 
 use pg_model::{ErrorCode, Initiate, Session as Reply};
 
-use super::{
-    super::{method::Serve, page_url::PageUrl},
-    Context, Merchant, Refusal,
-};
+use super::{super::method::Serve, Context, Merchant, Refusal};
 use crate::{
     assumed,
     records::{Details, SESSION_LIFETIME, Session},
@@ -13,8 +10,7 @@ use crate::{
 
 impl Serve for Initiate {
     fn serve(self, context: &mut Context<'_>, merchant: &Merchant) -> Result<Reply, Refusal> {
-        context.judge_page("errorPageUrl", self.error_page_url.as_str());
-        if PageUrl::parse(self.error_page_url.as_str()).is_none() {
+        if context.page("errorPageUrl", self.error_page_url.as_str()).is_none() {
             return Err(Refusal::from(ErrorCode::ERROR_PAGE_URL_NOT_SUPPLIED)
                 .assuming(assumed::ERROR_CODES_OF_SINGLE_PARAMETERS));
         }

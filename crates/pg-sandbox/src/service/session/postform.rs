@@ -116,7 +116,7 @@ fn process(
         return Err(Refusal::from(ErrorCode::SESSION_EXPIRED).assuming(assumed::EXPIRY_OF_A_SESSION));
     }
     for name in ["nextPageUrl", "currentPageUrl"] {
-        form.given(name).into_iter().for_each(|address| context.judge_page(name, address));
+        form.given(name).and_then(|address| context.page(name, address));
     }
     let (next_page, current_page) = required::pages(&form)?;
     required::card(&form)?;

@@ -17,7 +17,6 @@ use crate::{
     cards::Scenario,
     merchants::Merchant,
     records::{Authentication, AuthenticationEnd, Payment, PaymentKind},
-    service::page_url::PageUrl,
 };
 
 /// Opens an authentication for a charge on a card, and records the check; nothing is charged.
@@ -86,9 +85,8 @@ pub(super) fn initiate(
 
 /// Returns the merchant's address as it was sent, with nothing appended (A110).
 fn location(context: &mut Context<'_>, url: &Url) -> Result<String, Refusal> {
-    context.judge_page("returnUrl", url.as_str());
     let malformed = || Refusal::from(SandboxErrorCode::INVALID_PARAMETER).about("returnUrl");
-    let page = PageUrl::parse(url.as_str()).ok_or_else(malformed)?;
+    let page = context.page("returnUrl", url.as_str()).ok_or_else(malformed)?;
     let location = page.with(&[]).map_err(|_| malformed())?;
     Ok(location.to_str().map_err(|_| malformed())?.to_owned())
 }
