@@ -121,14 +121,8 @@ fn version_5(info: &MethodInfo, ours: &Echo, theirs: &Echo) -> Option<&'static s
         "capture" => SystemAction::CAPTURE,
         _ => SystemAction::CANCEL,
     };
-    // The documents do not say which word a repeat that reserves gets (spec 3 §2.2, assumption A124), so only words of other
-    // requests differ.
-    let is_other_kind = if is_repeat {
-        let is_reserved = is_other(&ours.kind, "preauth") && theirs.kind.eq_ignore_ascii_case("preauth");
-        is_reserved || ["refund", "capture", "cancel"].iter().any(|kind| kind.eq_ignore_ascii_case(&theirs.kind))
-    } else {
-        is_other(info.name, &theirs.kind)
-    };
+    let is_other_kind =
+        if is_repeat { is_other_repeat(&ours.kind, &theirs.kind) } else { is_other(info.name, &theirs.kind) };
     if is_other(action.as_str(), &theirs.action) {
         Some("system_action")
     } else if is_other_kind {
@@ -138,6 +132,17 @@ fn version_5(info: &MethodInfo, ours: &Echo, theirs: &Echo) -> Option<&'static s
     } else {
         let amounts = plain(&ours.value).zip(plain(&theirs.value));
         amounts.filter(|(ours, theirs)| ours != theirs).map(|_| "trans_value")
+    }
+}
+
+/// Whether a repeat gets the word of another request, in any spelling. A debit gets its own word (spec 3 §2.2). The documents do
+/// not say which word a reservation gets (assumption A124), so it may be any that is not one of another operation.
+fn is_other_repeat(ours: &str, theirs: &str) -> bool {
+    let [ours, theirs] = [ours, theirs].map(|word| word.replace(['-', '_', ' '], "").to_ascii_lowercase());
+    if ours.is_empty() || ours == "preauth" {
+        ["refund", "capture", "cancel"].contains(&theirs.as_str())
+    } else {
+        is_other(&ours, &theirs)
     }
 }
 

@@ -236,14 +236,18 @@ fn the_reply_to_another_request_is_no_reply_to_an_operation_of_version_5() {
     assert_eq!(other(EnterpriseCancel::new("7", "5"), &reply("cancel", "CANCEL", "7", "5.00")), None);
     assert_eq!(other(EnterpriseCancel::new("7", "5"), &reply("capture", "", "", "")), Some("trans_type"));
     let repeat = |kind: &'static str| Repeat::new("7", kind, "5");
-    assert_eq!(other(repeat("Auth"), &reply("auth", "REPEAT", "7", "5.00")), None);
-    assert_eq!(other(repeat("Auth"), &reply("preauth", "REPEAT", "7", "5.00")), Some("trans_type"));
+    for kind in ["auth", "AUTH", "Auth "] {
+        assert_eq!(other(repeat("Auth"), &reply(kind, "REPEAT", "7", "5.00")), None, "{kind}");
+    }
+    // A reservation must be captured: it is no debit, whatever its word.
+    for kind in ["preauth", "pre-auth", "PRE_AUTH", "Pre Auth", "reserve", "sale"] {
+        assert_eq!(other(repeat("Auth"), &reply(kind, "REPEAT", "7", "5.00")), Some("trans_type"), "{kind}");
+    }
     // The documents show no word for a reservation.
     for kind in ["preauth", "auth", "pre-auth", "PRE_AUTH", "reserve"] {
         assert_eq!(other(repeat("PreAuth"), &reply(kind, "REPEAT", "7", "5.00")), None, "{kind}");
     }
-    assert_eq!(other(repeat("Auth"), &reply("sale", "REPEAT", "7", "5.00")), None);
-    for kind in ["refund", "Capture", "cancel"] {
+    for kind in ["refund", "Capture", "cancel", "re-fund"] {
         for repeated in ["Auth", "PreAuth"] {
             assert_eq!(other(repeat(repeated), &reply(kind, "REPEAT", "7", "5.00")), Some("trans_type"), "{kind}");
         }
