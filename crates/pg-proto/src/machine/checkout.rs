@@ -170,9 +170,9 @@ struct State {
     /// Whether the service refused to cancel the token after its expiry.
     #[serde(default)]
     expired: bool,
-    /// A transaction of this token that is neither paid nor failed, or that could not be looked up.
+    /// A transaction that is neither paid nor failed, or that could not be looked up.
     unclear: Option<String>,
-    /// Further such transactions, which were told before it.
+    /// Further such transactions: those whose replies name no token, then those that were told before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unclear_before: Vec<String>,
     /// Attempts of this step.

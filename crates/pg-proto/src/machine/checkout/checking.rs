@@ -60,7 +60,7 @@ impl Checkout {
                     return self.done_with(&key, now);
                 }
                 Finding::Unnamed => {
-                    self.state.unclear.get_or_insert_with(|| key.clone());
+                    self.keep(&key);
                     return self.done_with(&key, now);
                 }
                 Finding::Pending => self.try_again(None, now, random),
@@ -98,6 +98,19 @@ impl Checkout {
         // Anyone can send reports.
         if state.unclear_before.len() < NEWS {
             state.unclear_before.extend(before);
+        }
+    }
+
+    /// Keeps a transaction as a candidate after those that are known to be of this token.
+    fn keep(&mut self, key: &str) {
+        let state = &mut self.state;
+        if state.unclear.is_none() {
+            state.unclear = Some(key.to_owned());
+        } else if state.unclear.as_deref() != Some(key)
+            && state.unclear_before.iter().all(|before| before != key)
+            && state.unclear_before.len() < NEWS
+        {
+            state.unclear_before.insert(0, key.to_owned());
         }
     }
 

@@ -36,6 +36,42 @@ fn every_unclear_transaction_is_looked_up_again_before_the_end() {
     assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
 }
 
+/// The replies name no token at first.
+#[test]
+fn every_transaction_without_a_token_is_looked_up_again_before_the_end() {
+    let mut run = Run::waiting(None);
+    for key in ["key-1", "key-2", "key-2", "key-3"] {
+        run.tell(key).wait();
+        assert_eq!(run.method(), "transaction_lookup");
+        run.reply(looked_up("Odd", "", "1,000.00", "GBP"));
+        run.later(60).step(Event::Woken);
+    }
+    assert_eq!(run.machine.state.unclear_before.len(), 2, "{:?}", run.machine.state.unclear_before);
+    run.crash().withdraw().say(&cancelled("1")).wait();
+    let mut looked = 0;
+    while run.method() == "transaction_lookup" {
+        let is_second =
+            matches!(&run.last, Some(Action::Send(sent)) if sent.body().windows(5).any(|text| text == b"key-2"));
+        run.reply(if is_second { paid() } else { looked_up("Failed", "token-1", "0.00", "GBP") }).wait();
+        looked += 1;
+    }
+    assert!(looked <= 3, "{looked}");
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "key-2".to_owned() });
+}
+
+/// Anyone can send reports.
+#[test]
+fn transactions_without_a_token_are_kept_up_to_a_limit() {
+    let mut run = Run::waiting(None);
+    for number in 0..20 {
+        run.tell(&format!("key-{number}")).wait().reply(looked_up("Odd", "", "1,000.00", "GBP"));
+        run.later(60).step(Event::Woken);
+    }
+    assert_eq!(run.machine.state.unclear_before.len(), NEWS);
+    // The first one is looked up last, and named at the end.
+    assert_eq!(run.machine.state.unclear.as_deref(), Some("key-0"));
+}
+
 #[test]
 fn a_token_that_could_not_be_cancelled_is_cancelled_at_another_request() {
     let mut run = Run::waiting(Some("order-7"));
