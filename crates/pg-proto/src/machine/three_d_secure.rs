@@ -33,7 +33,8 @@
 //!    amount or currency is not accepted. An approved transaction of an unknown type may be the payment: then the outcome
 //!    is Unknown. If an initiation or a status request is refused because its reference was used (125, 950), or with an
 //!    unlisted code, lookups follow as well: an earlier machine may have paid under it. Then the outcome is a payment that is
-//!    found, or Unknown. The same holds for an initiation that is answered like a payment: with 600, or with a payment's type.
+//!    found, or Unknown. The same holds for an initiation that is answered like a payment: with 600 or with a payment's type,
+//!    and without 607 and an address to authenticate at.
 //! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are final.* No request for the payment left.
 //!    Initiations and status requests charge nothing, however many copies arrive, and however late. A machine that is
 //!    resumed after such an end does not pay, if its end was saved.
@@ -41,8 +42,9 @@
 //!    103, 104, 107 to 110, 120), in the credentials (102, 105, 123), or in what a payment does not change (106, 111). For
 //!    any other reason, such as a session that may have ended with its payment (129, 136), it is reported after a lookup that
 //!    proves that there is no payment.
-//!    *Refused, for the payment itself*, is reported at once if the reason is in the request. For any
-//!    other reason it is reported after a lookup that proves that there is no payment, if every request was answered. If
+//!    *Refused, for the payment itself*, is reported at once if the reason is in the request and no earlier request for the
+//!    payment was sent. After refused credentials (102, 105, 123) the outcome is Unknown. For any other reason it is reported
+//!    after a lookup that proves that there is no payment, if every request was answered. If
 //!    the reason is temporary, it assumes that the network does not deliver a second copy later: see [`Refused::scope`].
 //!    The same holds for a request that is sent again.
 //! 6. *An empty lookup proves nothing* in all other cases: the outcome is Unknown, with the lookup to make later.

@@ -21,8 +21,8 @@ pub enum ThreeDSecureOutcome {
     Approved(Transaction),
     /// The bank declined the payment.
     Declined(Transaction),
-    /// The initiation failed (608), or its status is not listed: there is no challenge. An initiation that is answered like a
-    /// payment, with 600 or a payment's type, is looked up instead.
+    /// The initiation failed (608), or its status is not listed: there is no challenge. If such a reply is like that of a
+    /// payment, with 600 or a payment's type, the payment is looked up instead.
     NotInitiated(ThreeDSecureInitiation),
     /// The customer failed the authentication (608).
     Failed,
