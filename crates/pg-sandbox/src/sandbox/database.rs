@@ -124,36 +124,40 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
     let mut name = [0; 16];
     dice.fill(&mut name);
     let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-    let (mut files, mut older) = (Vec::new(), Vec::new());
+    let mut older = Vec::new();
+    // Checked before a key file is created, which a refusal would leave behind.
     for key in &shared.older {
         older.push(match key {
             StoreKey::Bytes(key) => key.clone(),
             StoreKey::File(path) => {
                 let file = vault::load_key(path)?.ok_or_else(|| OpenError::KeyMissing(path.clone()))?;
-                files.push((path, file.stage));
+                refuse_empty(url, path, file.stage)?;
                 file.key
             }
         });
     }
-    let key = match &shared.key {
-        StoreKey::Bytes(key) => key.clone(),
+    let (key, created) = match &shared.key {
+        StoreKey::Bytes(key) => (key.clone(), None),
         StoreKey::File(path) => {
             let file = key_file(path, url, dice)?;
-            files.insert(0, (path, file.stage));
-            file.key
+            refuse_empty(url, path, file.stage)?;
+            (file.key, Some(path).filter(|_| file.stage == Stage::New))
         }
     };
-    // Without this, another database, or one that was lost, would begin a new store, and used references would pay again.
-    if let Some((path, _)) = files.iter().find(|(_, stage)| *stage == Stage::Sealed)
-        && !Postgres::is_there(url)?
-    {
-        return Err(OpenError::StoreMissing((*path).clone()));
-    }
     let store = Postgres::open_with(url, KeyRing::new(&key, older), &name)?;
-    if let (StoreKey::File(path), Some((_, Stage::New))) = (&shared.key, files.first()) {
+    if let Some(path) = created {
         vault::mark_sealed(path, &key)?;
     }
     Ok(store)
+}
+
+/// Refuses an empty database for a key whose store exists. Otherwise another database, or one that was lost, would begin a
+/// new store, and used references would pay again.
+fn refuse_empty(url: &str, path: &Path, stage: Stage) -> Result<(), OpenError> {
+    if stage == Stage::Sealed && !Postgres::is_there(url)? {
+        return Err(OpenError::StoreMissing(path.to_owned()));
+    }
+    Ok(())
 }
 
 /// Returns the key in a file, which is created with the store. If several processes start at the same time, one of them

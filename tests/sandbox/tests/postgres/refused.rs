@@ -81,14 +81,28 @@ fn an_empty_database_beside_the_key_of_a_store_is_refused() {
     let open = |url: &str, key: StoreKey| Sandbox::open_postgres(url, &key, Settings::default(), [9; 32]);
     assert!(open(&url, key()).is_ok());
     // A new key has no store yet, but the one before it has.
-    let next = SharedStore::new(&empty, StoreKey::from_bytes([7; 32])).older_keys([key()]);
-    let next = Sandbox::open_shared(&next, Settings::default(), [9; 32]);
-    for refused in [open(&empty, key()), next] {
+    let next = |key| {
+        let shared = SharedStore::new(&empty, key).older_keys([StoreKey::File(file.clone())]);
+        Sandbox::open_shared(&shared, Settings::default(), [9; 32])
+    };
+    let missing = folder.path().join("next.key");
+    for refused in [open(&empty, key()), next(StoreKey::from_bytes([7; 32])), next(StoreKey::File(missing.clone()))] {
         assert!(matches!(refused, Err(OpenError::StoreMissing(path)) if path == file));
     }
+    assert!(!missing.exists(), "a refusal creates no key file");
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'payment_sandbox'";
     assert_eq!(server.psql(&empty, schemas).unwrap(), "0");
     assert!(open(&url, key()).is_ok());
+    // A key that is made by hand for a change of the key has the mark from the start.
+    let by_hand = folder.path().join("by-hand.key");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (_, mark) = text.split_once('\n').unwrap();
+    std::fs::copy(&file, &by_hand).unwrap();
+    std::fs::write(&by_hand, format!("{}\n{mark}", "5a".repeat(32))).unwrap();
+    let changed = SharedStore::new(&url, StoreKey::File(by_hand.clone())).older_keys([key()]);
+    assert!(Sandbox::open_shared(&changed, Settings::default(), [9; 32]).is_ok());
+    let refused = open(&empty, StoreKey::File(by_hand.clone()));
+    assert!(matches!(refused, Err(OpenError::StoreMissing(path)) if path == by_hand));
     std::fs::remove_file(&file).unwrap();
     assert!(open(&empty, key()).is_ok());
 }
