@@ -42,7 +42,7 @@ pub(crate) fn lookups(answer: &Answer, notes: &mut Notes) {
     }
     let why = "the lookup of a payment that was made got the same reply";
     notes.retract(NOTHING, why);
-    if notes.sighting("unknown-transaction-key").is_some_and(|sighting| sighting.seen == answer.seen()) {
+    if notes.observed("unknown-transaction-key") == Some(&answer.seen()) {
         notes.retract("unknown-transaction-key", why);
     }
 }

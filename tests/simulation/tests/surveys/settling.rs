@@ -213,6 +213,14 @@ fn a_reply_that_every_lookup_gets_does_not_say_that_there_is_nothing() {
         assert_eq!(written.lookup.nothing, None);
         assert!(!written.error_meaning(3, &"777".into(), 400).unknown_transaction);
     }
+    // The lookup alone has suggested the code.
+    let (report, written, _) = twisted(paying(), |path, _, reply| match path {
+        _ if path.contains("/transaction/lookup/") => REFUSED.to_owned(),
+        _ if path.contains("/transaction/update/") => REFUSED.replace("777", "106"),
+        _ => reply,
+    });
+    open(&report, "unknown-transaction-key", "the lookup of a payment that was made got the same reply");
+    assert!(!written.error_meaning(3, &"777".into(), 400).unknown_transaction);
 }
 
 /// Without payments, no other lookup shows whether the account may look up at all.
