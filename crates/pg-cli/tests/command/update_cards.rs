@@ -195,9 +195,10 @@ fn standard_input_goes_to_standard_output() {
     assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
 }
 
-/// No JSON follows rows of a table, or an array that another run continues.
+/// Only the array of a run that cannot be resumed ends with the failure. Nothing follows rows of a table, or an array that
+/// another run continues.
 #[test]
-fn results_on_standard_output_stay_one_document_after_a_failure() {
+fn a_failure_follows_results_on_standard_output_only_if_they_are_a_whole_array() {
     let cards = Cards::new(1);
     let refused = |file: &str, flags: &str| {
         let command = words(&format!("update-cards {file} --poll 1 --json {flags}"));
