@@ -90,7 +90,7 @@ async fn a_failure_is_shared_also_if_its_caller_leaves_before_it_is_stored() {
 // spec: 1 §8, A142: A block of a fleet rests as long as one of its requests may be in transit.
 #[tokio::test]
 async fn a_lost_request_counts_for_as_long_as_the_plan_says() {
-    for (longest_way, left) in [(None, 2), (Some(Duration::from_secs(600)), 1)] {
+    for (longest_way, left) in [(None, 2), (Some(Duration::from_secs(600)), 1), (Some(Duration::MAX), 1)] {
         let world = World::new();
         let plan = World::plan("limits").failures(5).per_minute(2).poll(Duration::ZERO);
         let plan = longest_way.into_iter().fold(plan, pg_intents::FleetPlan::longest_way);
