@@ -7,7 +7,7 @@ use std::{borrow::Cow, pin::pin, sync::Arc};
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_model::{
-    ApiRequest, FromReply as _, ParameterSink, Parameters, Record,
+    ApiRequest, FromReply as _, ParameterSink, Parameters, Record, TransactionKey,
     field::Field,
     method::{MethodInfo, ServiceInfo},
 };
@@ -15,7 +15,7 @@ use pg_proto::{
     Account, Misuse, RawRequest, ReplyError,
     machine::{
         Moment,
-        retry::{Repeated, differs},
+        retry::{Repeated, described, differs},
         throttle::{CredentialCheck, StopReason},
     },
 };
@@ -32,6 +32,9 @@ pub use self::builder::ClientBuilder;
 
 /// The parameter under which a payment can be looked up, the same in every method that has it (spec 2 §4.3).
 const REFERENCE: &str = "uniqueMerchantReference";
+
+/// The field in which a reply to another request differs, and the key of the transaction that it describes.
+type OtherReply = (&'static str, TransactionKey);
 
 /// Calls the service for one account. Clones share the account and, with [`HyperTransport`], the pool.
 ///
@@ -183,7 +186,7 @@ impl<T: Transport> Client<T> {
         let result = self
             .exchange(&observation, M::INFO.service, self.account.request(method), |response| {
                 let reply = self.account.reply_as::<M::Reply>(M::INFO.service, &response)?;
-                let differs = differs(method, &reply);
+                let differs = differs(method, &reply).map(|field| (field, described(&reply)));
                 Ok((M::Output::from_reply(reply, self.account.dialect()), differs))
             })
             .await
@@ -217,7 +220,7 @@ impl<T: Transport> Client<T> {
         let raw = RawRequest::of(info, parameters);
         let read = |response: Response<Bytes>| {
             let reply = self.account.reply_of(info, &response)?;
-            let differs = stated.differs(&*reply);
+            let differs = stated.differs(&*reply).map(|field| (field, described(&*reply)));
             Ok((reply, differs))
         };
         self.raw_exchange(Cow::Owned(raw), read).await
@@ -226,7 +229,7 @@ impl<T: Transport> Client<T> {
     async fn raw_exchange<R>(
         &self,
         raw: Cow<'_, RawRequest>,
-        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<&'static str>), ReplyError>,
+        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<OtherReply>), ReplyError>,
     ) -> Result<R, Error> {
         let (service, request) = (raw.service(), self.account.request_raw(&raw));
         let info = raw.info();
@@ -242,13 +245,13 @@ impl<T: Transport> Client<T> {
         result
     }
 
-    /// Sends a request. Reading its reply also tells in which field it differs, if it is to another request.
+    /// Sends a request. Reading its reply also tells whether it is to another request.
     async fn exchange<R>(
         &self,
         observation: &Observation,
         service: &ServiceInfo,
         request: Result<Request<Bytes>, Misuse>,
-        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<&'static str>), ReplyError>,
+        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<OtherReply>), ReplyError>,
     ) -> Result<R, Error> {
         // Pinned here, so that the future's several hundred bytes are not moved into the span and from there into this
         // future.
@@ -267,7 +270,7 @@ impl<T: Transport> Client<T> {
                 let check = admission.answered_with(&reply);
                 let result = match reply {
                     Ok((reply, None)) => Ok(reply),
-                    Ok((_, Some(field))) => Err(Error::OtherReply(field)),
+                    Ok((_, Some((field, key)))) => Err(Error::OtherReply(field, key)),
                     Err(error) => Err(Error::from(error)),
                 };
                 (result, self.request_end(check))

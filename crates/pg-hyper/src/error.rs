@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use pg_model::{
-    Remedy,
+    Remedy, TransactionKey,
     method::{MethodInfo, RetrySafety},
 };
 use pg_proto::{
     Misuse, Refused, ReplyError, Unreadable,
-    machine::{Reconcile, throttle::StopReason},
+    machine::{Reconcile, UnknownReason, throttle::StopReason},
 };
 
 use crate::{LimitError, TransportError, TransportErrorKind};
@@ -65,9 +65,10 @@ pub enum Error {
     /// The reply cannot be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
-    /// The reply is to another request: this field differs. A proxy or a pool of connections may confuse replies.
-    #[error("the reply is to another request: its {0} differs")]
-    OtherReply(&'static str),
+    /// The reply is to another request: this field differs. A proxy or a pool of connections may confuse replies. Also names
+    /// the transaction of the reply; its key is empty if the reply has none.
+    #[error("{}", other_reply(.0, .1))]
+    OtherReply(&'static str, TransactionKey),
     /// There is no reply.
     #[error(transparent)]
     Transport(TransportError),
@@ -82,6 +83,10 @@ pub enum Error {
         #[source]
         cause: Box<Error>,
     },
+}
+
+fn other_reply(field: &&'static str, key: &TransactionKey) -> UnknownReason {
+    UnknownReason::OtherReply(field, key.clone())
 }
 
 /// Returns what to do about a stop, unless its own text says it.
@@ -109,7 +114,7 @@ impl Error {
             // minutes does no harm.
             Self::Throttled { .. } => Remedy::WaitFiveMinutes,
             Self::Refused(refused) => refused.remedy(),
-            Self::Unreadable(_) | Self::OtherReply(_) | Self::Transport(_) => Remedy::Retry,
+            Self::Unreadable(_) | Self::OtherReply(..) | Self::Transport(_) => Remedy::Retry,
             Self::Unknown { reconcile: Reconcile::AskOperator, .. } => Remedy::AskOperator,
             Self::Unknown { .. } => Remedy::LookUp,
         }
@@ -122,7 +127,7 @@ impl Error {
             Self::Misuse(_) | Self::Stopped(_) | Self::Throttled { .. } | Self::Limit(_) => false,
             Self::Refused(refused) => refused.may_be_executed(),
             Self::Transport(error) => error.may_be_executed(),
-            Self::Unreadable(_) | Self::OtherReply(_) | Self::Unknown { .. } => true,
+            Self::Unreadable(_) | Self::OtherReply(..) | Self::Unknown { .. } => true,
         }
     }
 

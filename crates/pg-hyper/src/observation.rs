@@ -109,7 +109,7 @@ impl Observation {
             | Error::Throttled { .. }
             | Error::Limit(_)
             | Error::Unreadable(_)
-            | Error::OtherReply(_)
+            | Error::OtherReply(..)
             | Error::Transport(_) => {}
         }
     }
@@ -123,7 +123,7 @@ fn word(error: &Error) -> &'static str {
         Error::Limit(_) => "held_back",
         Error::Refused(_) => "refused",
         Error::Unreadable(_) => "unreadable",
-        Error::OtherReply(_) => "other_reply",
+        Error::OtherReply(..) => "other_reply",
         Error::Transport(TransportError::NotSent(_)) => "not_sent",
         Error::Transport(TransportError::MaybeSent(_)) => "maybe_sent",
         Error::Unknown { .. } => "unknown",

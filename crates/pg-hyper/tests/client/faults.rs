@@ -410,7 +410,9 @@ async fn the_reply_to_another_request_leaves_a_payment_unknown() {
         ("amount", r#""transactionValue":"1""#),
         ("type", r#""transactionType":"Refund""#),
     ] {
-        let body = format!(r#"{{"transactionStatusCode":"600","transactionStatus":"Approved",{other}}}"#);
+        let body = format!(
+            r#"{{"transactionStatusCode":"600","transactionStatus":"Approved","transactionKey":"k-1",{other}}}"#
+        );
         let server = Server::always(Answer::reply("200 OK", &body)).await;
         let by_name = parameters_of(&payment());
         for error in [
@@ -418,7 +420,8 @@ async fn the_reply_to_another_request_leaves_a_payment_unknown() {
             client(&server).call_by_name(Auth::INFO, by_name).await.map(drop).unwrap_err(),
         ] {
             let Error::Unknown { reconcile: Reconcile::Transaction(_), cause } = &error else { panic!("{error:?}") };
-            assert!(matches!(&**cause, Error::OtherReply(differs) if *differs == field), "{field}: {error:?}");
+            assert!(matches!(&**cause, Error::OtherReply(differs, _) if *differs == field), "{field}: {error:?}");
+            assert!(error.to_string().contains("the reply (transaction k-1) belongs to another request"), "{error}");
         }
     }
 }

@@ -81,7 +81,7 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Repeated, differs};
+pub use answer::{Repeated, described, differs};
 pub use outcome::{RetryBounds, RetryOutcome};
 
 const NAME: &str = "retry";
@@ -233,8 +233,9 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
 
     fn answered(&mut self, reply: M::Reply, now: Moment, random: u64) {
         let unanswered = match differs(&self.request, &reply) {
-            Some(field) => Some(UnknownReason::OtherReply(field)),
-            None => copies::failed(M::INFO, &answer::status(&reply), self.account.dialect()).map(UnknownReason::Failed),
+            Some(field) => Some(UnknownReason::OtherReply(field, described(&reply))),
+            None => copies::failed(M::INFO, &answer::status(&reply), self.account.dialect())
+                .map(|status| UnknownReason::Failed(status, described(&reply))),
         };
         match unanswered {
             Some(why) => self.without_result(Last::Unanswered(why), now, random),

@@ -2,8 +2,8 @@
 //! count as a difference, since the documents promise few fields (spec 2 §4.3, 3 §2.2).
 
 use pg_model::{
-    ApiRequest, ListShape, ParameterSink, Parameters, Record, RecordWriter, SystemAction, TransactionType, Value,
-    field::Field, method::MethodInfo,
+    ApiRequest, ListShape, ParameterSink, Parameters, Record, RecordWriter, SystemAction, TransactionKey,
+    TransactionType, Value, field::Field, method::MethodInfo,
 };
 
 use crate::machine::settlement::{Expected, Money};
@@ -19,6 +19,8 @@ struct Echo {
     currency: String,
     value: String,
     status: String,
+    /// The key of the transaction that the reply describes.
+    key: String,
 }
 
 /// Returns the status of a reply that describes a transaction; empty if it has none.
@@ -26,6 +28,15 @@ pub(super) fn status(reply: &impl Record) -> String {
     let mut echo = Echo::default();
     reply.write(&mut echo);
     echo.status
+}
+
+/// Returns the key of the transaction that a reply describes, by which the operator of the service can find it; empty if it
+/// names none.
+#[must_use]
+pub fn described(reply: &dyn Record) -> TransactionKey {
+    let mut echo = Echo::default();
+    reply.write(&mut echo);
+    echo.key.into()
 }
 
 /// Returns the field in which the reply differs from the request. Only replies that describe a transaction are compared.
@@ -179,6 +190,7 @@ impl Echo {
             "currency" => &mut self.currency,
             "transactionValue" | "trans_value" => &mut self.value,
             "transactionStatusCode" | "status" => &mut self.status,
+            "transactionKey" | "trans_key" => &mut self.key,
             _ => return,
         };
         value.clone_into(field);

@@ -174,7 +174,7 @@ fn with_enterprise(account: Account) -> Account {
 fn other<M: ApiRequest<Output: Clone + fmt::Debug>>(request: M, body: &str) -> Option<&'static str> {
     match outcome_of(request, body) {
         RetryOutcome::Answered(_) => None,
-        RetryOutcome::Unknown { why: UnknownReason::OtherReply(field), .. } => Some(field),
+        RetryOutcome::Unknown { why: UnknownReason::OtherReply(field, _), .. } => Some(field),
         other => panic!("{other:?}"),
     }
 }
@@ -272,6 +272,36 @@ fn a_failed_operation_may_be_the_second_copy_of_one_that_was_executed() {
     // Another copy of a repeat does not fail because the first one was executed.
     let repeat = outcome_of(Repeat::new("7", "Auth", "5"), failed);
     assert!(matches!(repeat, RetryOutcome::Answered(Outcome::Declined(_))), "{repeat:?}");
+}
+
+/// The operator of the service can find the reply by it.
+#[test]
+fn a_reply_that_decides_nothing_is_named_by_its_transaction() {
+    fn why<M: ApiRequest<Output: Clone + fmt::Debug>>(request: M, body: &str) -> String {
+        match outcome_of(request, body) {
+            RetryOutcome::Unknown { why, .. } => why.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+    let reply = |kind: &str, status: &str| {
+        format!(
+            "<serviceResponse><trans_type>{kind}</trans_type><status>{status}</status><trans_key>9</trans_key></serviceResponse>"
+        )
+    };
+    assert_eq!(
+        why(Repeat::new("7", "Auth", "5"), &reply("preauth", "1")),
+        "the reply (transaction 9) belongs to another request, its trans_type differs; the request may have been executed"
+    );
+    assert_eq!(
+        why(EnterpriseRefund::new("7", "5"), &reply("refund", "0")),
+        "the reply (transaction 9) says that it failed (status 0), but a copy of the request may have been executed"
+    );
+    let key = "0123456789abcdef0123456789abcdef";
+    let reserved = r#"{"transactionStatusCode":"600","transactionType":"PreAuth","transactionKey":"k-1"}"#;
+    assert_eq!(
+        why(CancelPreauth::new(key), reserved),
+        "the reply (transaction k-1) belongs to another request, its type differs; the request may have been executed"
+    );
 }
 
 #[test]

@@ -94,13 +94,15 @@ pub enum UnknownReason {
     /// A request may have arrived, and there is no reply.
     #[error("the request may have arrived, and there is no reply")]
     NoReply,
-    /// The reply describes another transaction than the request: it answers another request. Names the field that differs.
-    #[error("the reply belongs to another request, its {0} differs; the request may have been executed")]
-    OtherReply(&'static str),
+    /// The reply describes another transaction than the request: it answers another request. Names the field that differs, and
+    /// the transaction; its key is empty if the reply has none.
+    #[error("the reply{} belongs to another request, its {} differs; the request may have been executed", named(.1), .0)]
+    OtherReply(&'static str, TransactionKey),
     /// The reply to a capture, cancellation or refund has this status of failure. The network may have delivered the request
-    /// twice: then the reply may be to the second copy, which failed because the first one was executed.
-    #[error("the reply says that it failed (status {0}), but a copy of the request may have been executed")]
-    Failed(String),
+    /// twice: then the reply may be to the second copy, which failed because the first one was executed. Also names the
+    /// transaction of the reply; its key is empty if the reply has none.
+    #[error("the reply{} says that it failed (status {}), but a copy of the request may have been executed", named(.1), .0)]
+    Failed(String, TransactionKey),
     /// The reply cannot be read.
     #[error(transparent)]
     Unreadable(Box<Unreadable>),
@@ -112,23 +114,29 @@ pub enum UnknownReason {
     ReferenceUsed(Refused),
     /// There is a transaction, with a status that neither the documents nor the dialect list.
     #[error(
-        "unknown transaction status {} {}; if it means declined or pending, add a [[declined]] or [[pending]] entry with this code \
+        "unknown transaction status {} {}{}; if it means declined or pending, add a [[declined]] or [[pending]] entry with this code \
          to the dialect",
         .0.transaction_status_code,
-        .0.transaction_status
+        .0.transaction_status,
+        named(&.0.transaction_key)
     )]
     UnknownStatus(Box<Transaction>),
     /// There is a transaction, and the dialect lists its status as pending.
-    #[error("the payment is pending: {} {}", .0.transaction_status_code, .0.transaction_status)]
+    #[error(
+        "the payment is pending: {} {}{}",
+        .0.transaction_status_code,
+        .0.transaction_status,
+        named(&.0.transaction_key)
+    )]
     Pending(Box<Transaction>),
     /// A transaction under this reference is another payment: two payments share the reference.
-    #[error("the transaction of this reference is another payment: its {1} differs")]
+    #[error("the transaction of this reference{} is another payment: its {} differs", named(&.0.transaction_key), .1)]
     OtherPayment(Box<Transaction>, &'static str),
     /// The payment was made, and the service lists this refund or cancellation of it, which may have returned the money.
     #[error("the payment was made, and a {} of it is listed ({}): find out whether the money went back", .0.transaction_type, .0.transaction_key)]
     Reversed(Box<Transaction>),
     /// Several transactions share a reference that is valid for one.
-    #[error("{} transactions have this reference", .0.len())]
+    #[error("{} transactions have this reference: {}", .0.len(), listed(.0))]
     Several(Vec<TransactionKey>),
     /// The credentials were refused. An earlier request, or another copy of this one, may have been executed before the
     /// credentials became invalid. Correct them, then look the payment up.
@@ -174,6 +182,15 @@ pub enum UnknownReason {
     StillOpen,
 }
 
+/// Returns the key of a transaction in parentheses, by which the operator of the service can find it; nothing without a key.
+fn named(key: &TransactionKey) -> String {
+    if key.is_empty() { String::new() } else { format!(" (transaction {})", identifier(key.as_str())) }
+}
+
+fn listed(keys: &[TransactionKey]) -> String {
+    keys.iter().map(|key| identifier(key.as_str())).collect::<Vec<_>>().join(", ")
+}
+
 /// The remedy for an unlisted code is a lookup, which does not help after a lookup.
 fn lookup_refused(refused: &Refused) -> String {
     if refused.is_known() {
@@ -208,6 +225,36 @@ mod tests {
             let note = "(masked: it looks like a card number)";
             assert_eq!(line, format!("look it up next (transaction/lookup uniqueMerchantReference={shown} {note})"));
         }
+    }
+
+    #[test]
+    fn a_transaction_that_leaves_the_outcome_open_is_named() {
+        let with = |key: &str| {
+            let transaction = Transaction::default().with(|record| {
+                record.transaction_status_code = "620".into();
+                record.transaction_status = "Received".to_owned();
+                record.transaction_key = key.into();
+            });
+            Box::new(transaction)
+        };
+        for (key, shown) in [("k-1", " (transaction k-1)"), ("", "")] {
+            assert_eq!(
+                UnknownReason::Pending(with(key)).to_string(),
+                format!("the payment is pending: 620 Received{shown}")
+            );
+            let unknown = UnknownReason::UnknownStatus(with(key)).to_string();
+            let unknown_status = format!("unknown transaction status 620 Received{shown}; if it means");
+            assert!(unknown.starts_with(&unknown_status), "{unknown}");
+            assert_eq!(
+                UnknownReason::OtherPayment(with(key), "amount").to_string(),
+                format!("the transaction of this reference{shown} is another payment: its amount differs")
+            );
+        }
+        let several = UnknownReason::Several(vec!["k-1".into(), "4111111111111111".into()]).to_string();
+        assert_eq!(
+            several,
+            "2 transactions have this reference: k-1, 411111******1111 (masked: it looks like a card number)"
+        );
     }
 
     #[test]
