@@ -1,5 +1,5 @@
-//! Failures of the guide's matrix that no other file shows: lost answers and replies, a service that is away, a shutdown, an operator
-//! who parks, a broken `LISTEN`.
+//! Failures of the matrix in `docs/internals/fleet.md` that no other file shows: lost answers and replies, a service that is
+//! away, a shutdown, an operator who parks, a broken `LISTEN`.
 
 use std::{
     sync::{

@@ -55,18 +55,18 @@ pub enum Lane {
     /// The service.
     Service,
     /// Its ledger.
-    Books,
+    Ledger,
 }
 
 impl Lane {
-    pub(crate) const ALL: [Self; 4] = [Self::Integration, Self::Wire, Self::Service, Self::Books];
+    pub(crate) const ALL: [Self; 4] = [Self::Integration, Self::Wire, Self::Service, Self::Ledger];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Integration => "integration",
             Self::Wire => "wire",
             Self::Service => "service",
-            Self::Books => "books",
+            Self::Ledger => "ledger",
         }
     }
 }

@@ -30,10 +30,10 @@ pub fn account() -> Result<Account, Box<dyn Error>> {
     })
 }
 
-/// A payment of £4.99 for the order `PG_ORDER`, else order-7, with a test card of the sandbox. A real shop never sees the card: it has
+/// A payment of £4.99 for the order `PG_ORDER`, else runtime-1, with a test card of the sandbox. A real shop never sees the card: it has
 /// the customer's browser post it to a session, and pays with `AuthSessionKey`.
 pub fn payment() -> Auth {
-    let reference = env::var("PG_ORDER").unwrap_or_else(|_| "order-7".to_owned());
+    let reference = env::var("PG_ORDER").unwrap_or_else(|_| "runtime-1".to_owned());
     let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference(reference);
     Auth::new(CardDetails::new("4000000000001000", "12", "49"), order)
 }

@@ -57,7 +57,8 @@ fn overview(paint: Paint) -> String {
     lines.push(String::new());
     let count = METHODS.len();
     lines.push(paint.dim(&format!(
-        "{count} methods. The retry class says what to do when it is unknown whether a request was executed."
+        "{count} methods of five APIs: card tokenisation and account updater share token/.\n\
+         The retry class says what to do when it is unknown whether a request was executed."
     )));
     lines.join("\n")
 }

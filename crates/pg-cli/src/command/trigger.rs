@@ -1,8 +1,8 @@
 //! `pg trigger`: complete scenarios at a sandbox, step by step, and the ledger at the end.
 
-mod books;
 mod charges;
 mod checkout;
+mod ledger;
 mod lockout;
 mod scenario;
 mod settlements;
@@ -39,7 +39,7 @@ Examples:
   pg trigger decline
   pg trigger lost-reply --standalone
   pg trigger checkout --callback-url http://127.0.0.1:8490/…    an address of `pg listen`
-  pg trigger partial-refund --json | jq .books")]
+  pg trigger partial-refund --json | jq .ledger")]
 pub(crate) struct Arguments {
     /// The scenario; `pg trigger --list` explains them
     #[arg(value_name = "SCENARIO", value_enum, hide_possible_values = true, required_unless_present = "list")]

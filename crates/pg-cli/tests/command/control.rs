@@ -255,7 +255,7 @@ fn callbacks_batches_and_lists_show_what_happened() {
         .prints("token/requestAccountUpdater");
     told(&sandbox, "sandbox list tokens --limit 2").ends(0).prints("main");
     told(&sandbox, "sandbox list sms").ends(0).says("no sms");
-    let key = story["books"]["transactions"][0]["transactionKey"].as_str().unwrap();
+    let key = story["ledger"]["transactions"][0]["transactionKey"].as_str().unwrap();
     told(&sandbox, &format!("sandbox list transactions {key}"))
         .ends(0)
         .prints("\"refundable\": 1")

@@ -68,7 +68,7 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
     }
     let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/survey.md")).unwrap();
     let shown: Vec<&str> = guide.split("```text\n").skip(1).filter_map(|part| part.split("```").next()).collect();
-    assert!(shown.len() >= 5);
+    assert!(shown.len() >= 3);
     // A line with `…` stands for the lines that the guide leaves out.
     for part in shown.iter().flat_map(|block| block.split("…\n")) {
         assert!(printed.contains(part), "the guide shows what is not printed: {part}\n{printed}");

@@ -8,8 +8,8 @@ use crate::command::{
     sandbox::Running,
 };
 
-/// What each story leaves in the books: charges, and minor units taken, refunded and still reserved.
-const BOOKS: [(&str, [u64; 4]); 23] = [
+/// What each story leaves in the ledger: charges, and minor units taken, refunded and still reserved.
+const LEDGERS: [(&str, [u64; 4]); 23] = [
     ("payment", [1, 998, 0, 0]),
     ("decline", [0, 0, 0, 0]),
     ("insufficient-funds", [0, 0, 0, 0]),
@@ -41,14 +41,14 @@ fn every_story_ends_with_a_correct_ledger() {
     let base = sandbox.facts["baseUrl"].as_str().unwrap();
     let listed: Value = serde_json::from_str(&words("trigger --list --json").run().ends(0).out).unwrap();
     let listed: Vec<&str> = listed.as_array().unwrap().iter().map(|one| one["scenario"].as_str().unwrap()).collect();
-    assert_eq!(listed, BOOKS.map(|(name, _)| name));
-    for (scenario, [charges, taken, refunded, reserved]) in BOOKS {
+    assert_eq!(listed, LEDGERS.map(|(name, _)| name));
+    for (scenario, [charges, taken, refunded, reserved]) in LEDGERS {
         let ended = pg(["trigger", scenario, "--json", "--sandbox", base]).run().ends(0);
         let told: Value =
             serde_json::from_str(&ended.hides(&["MainSandboxApiPassword", "4000000000001000"]).out).unwrap();
-        let number = |name: &str| told["books"]["money"]["GBP"][name].as_u64().unwrap_or_default();
+        let number = |name: &str| told["ledger"]["money"]["GBP"][name].as_u64().unwrap_or_default();
         let found = ["charges", "taken", "refunded", "reserved"].map(number);
-        assert_eq!(found, [charges, taken, refunded, reserved], "{scenario}: {}", told["books"]);
+        assert_eq!(found, [charges, taken, refunded, reserved], "{scenario}: {}", told["ledger"]);
         let steps = told["steps"].as_array().unwrap();
         assert!(steps.iter().all(|step| step["ok"] == true), "{scenario}: {told}");
         let based =

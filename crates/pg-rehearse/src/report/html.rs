@@ -140,7 +140,7 @@ fn drill(text: &mut String, outcome: &Outcome) {
         text.push_str("</ul>\n");
     }
     let _ = write!(text, "<p><b>How to fix it:</b> {}</p>\n<dl>\n", escaped(drill.mend));
-    for (name, list) in [("Claims", &outcome.claims), ("Books", &outcome.ledger)] {
+    for (name, list) in [("Claims", &outcome.claims), ("Ledger", &outcome.ledger)] {
         let value = if list.is_empty() { "nothing".to_owned() } else { list.join("; ") };
         let _ = writeln!(text, "<dt>{name}</dt><dd>{}</dd>", escaped(&value));
     }

@@ -101,7 +101,7 @@ impl Wire {
         self.note(Lane::Wire, Lane::Service, "arrives");
         if let (Some(before), Ok(after)) = (before, crate::books::Books::read(&self.house)) {
             for entry in after.since(&before) {
-                self.note(Lane::Service, Lane::Books, entry.told());
+                self.note(Lane::Service, Lane::Ledger, entry.told());
             }
         }
         if let Some(act) = act.filter(|act| act.comes_after()) {

@@ -1,8 +1,8 @@
 //! A charge with its state in a file: killed between any two steps and restarted, it resumes, and there is one payment.
 //!
 //! ```sh
-//! cargo run -p pg-runtimes --bin kept_in_a_file -- order-7.json           # to the end
-//! cargo run -p pg-runtimes --bin kept_in_a_file -- order-7.json --step    # Enter after each step: kill it at any
+//! cargo run -p pg-runtimes --bin kept_in_a_file -- runtime-1.json           # to the end
+//! cargo run -p pg-runtimes --bin kept_in_a_file -- runtime-1.json --step    # Enter after each step: kill it at any
 //! ```
 //!
 //! Needs beside `pg-proto`: `bytes`, `http`, and some HTTP library; here it is `ureq`.

@@ -87,7 +87,7 @@ fn the_tests_of_the_threat_model_exist() {
 /// The table of measured attacks has a row for every kind of hostile connection, under its name.
 #[test]
 fn every_kind_of_hostile_connection_has_a_row_of_figures() {
-    let page = fs::read_to_string(root().join("docs/guide/security.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/internals/attacks.md")).unwrap();
     let kinds = fs::read_to_string(root().join("tests/src/bin/attack/hostile.rs")).unwrap();
     let names: Vec<&str> = kinds
         .lines()

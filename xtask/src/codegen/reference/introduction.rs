@@ -32,7 +32,8 @@ pub(super) fn page(tables: &Tables) -> String {
     format!(
         "# Reference\n\nEvery method, parameter, reply and code, from the tables in `crates/pg-model/tables`. Sources name\n\
          document and section. The same facts as OpenAPI: [openapi.yaml](openapi.yaml). What the documents leave open:\n\
-         [assumptions](assumptions.md).\n\n{}[Codes](codes.md) · [Records](records.md)\n\n{CREDENTIALS}{RETRY}\
+         [assumptions](assumptions.md). Of the five APIs, card tokenisation and the account updater share the path `token/` and a row.\n\n\
+         {}[Codes](codes.md) · [Records](records.md)\n\n{CREDENTIALS}{RETRY}\
          ## Formats\n\nThe format of a value. Lengths are checked separately and count characters, not bytes. An optional\n\
          text may be empty: no format or length refuses that, and `updateCardKeyDetails` erases the stored value. A number, an amount,\n\
          a currency, a time, a flag or a choice from a list must not be empty: a service that drops empty values would use the default,\n\

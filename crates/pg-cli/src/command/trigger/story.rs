@@ -8,7 +8,7 @@ use pg_model::{Currency, Dialect, Encoding, Item, Order, Outcome, Transaction};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use serde_json::{Value, json};
 
-use super::books;
+use super::ledger;
 pub(super) use crate::command::walkthrough::payment::{approved, card, number};
 use crate::{
     account::Setting,
@@ -129,8 +129,8 @@ impl Story {
             // The list still contains a fault that has no calls left.
             drop(self.control.delete(&format!("faults/{fault}")).await);
         }
-        let books = books::of(&self.control, &self.reference, &self.payments).await?;
-        self.report.finish(Some(&books))
+        let ledger = ledger::of(&self.control, &self.reference, &self.payments).await?;
+        self.report.finish(Some(&ledger))
     }
 
     /// Adds a fault for the next call of a method.

@@ -32,7 +32,7 @@ pub(in crate::command) struct Step {
 }
 
 /// The ledger at the end, for programs and for people.
-pub(in crate::command) struct Books {
+pub(in crate::command) struct Ledger {
     pub(in crate::command) json: Value,
     pub(in crate::command) page: String,
 }
@@ -129,7 +129,7 @@ impl Report {
     ///
     /// # Errors
     /// If the output could not be written.
-    pub(in crate::command) fn finish(mut self, books: Option<&Books>) -> Result<bool, Failure> {
+    pub(in crate::command) fn finish(mut self, ledger: Option<&Ledger>) -> Result<bool, Failure> {
         let ok = self.steps.iter().all(|step| step.ok);
         if self.json {
             #[derive(Serialize)]
@@ -139,16 +139,16 @@ impl Report {
                 base_url: &'a str,
                 steps: &'a [ShownStep],
                 #[serde(skip_serializing_if = "Option::is_none")]
-                books: Option<&'a Value>,
+                ledger: Option<&'a Value>,
             }
-            let books = books.map(|books| &books.json);
-            output::json(&Whole { ok, base_url: &self.base, steps: &self.steps, books })?;
+            let ledger = ledger.map(|ledger| &ledger.json);
+            output::json(&Whole { ok, base_url: &self.base, steps: &self.steps, ledger })?;
         } else {
             let summary = self.summary(ok);
             self.print(&summary);
-            if let Some(books) = books {
-                let books = format!("\n{}\n{}", self.paint.bold("Books"), books.page);
-                self.print(&books);
+            if let Some(ledger) = ledger {
+                let ledger = format!("\n{}\n{}", self.paint.bold("Ledger"), ledger.page);
+                self.print(&ledger);
             }
         }
         self.failure.map_or(Ok(ok), Err)

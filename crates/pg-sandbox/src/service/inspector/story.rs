@@ -8,11 +8,11 @@ use super::{
 };
 use crate::sequence_diagram::{Step, draw};
 
-const LANES: [&str; 4] = ["integration", "wire", "service", "books"];
+const LANES: [&str; 4] = ["integration", "wire", "service", "ledger"];
 const INTEGRATION: usize = 0;
 const WIRE: usize = 1;
 const SERVICE: usize = 2;
-const BOOKS: usize = 3;
+const LEDGER: usize = 3;
 
 /// The number of the newest requests that are searched.
 const NEWEST: u32 = 1_000;
@@ -85,7 +85,7 @@ fn tell(told: &mut Vec<Told>, recorded: &mut Vec<String>, request: Shown<'_>, en
         if reply.contains(&key) && !recorded.contains(&key) {
             let (kind, state) = (entry.text("transactionType"), entry.text("transactionStatusCode"));
             let decided = if entry.flag("approved") { "approved" } else { "not approved" };
-            say(SERVICE, BOOKS, format!("{kind} of {} {decided} ({state})", entry.money("amount")), false);
+            say(SERVICE, LEDGER, format!("{kind} of {} {decided} ({state})", entry.money("amount")), false);
             recorded.push(key);
         }
     }

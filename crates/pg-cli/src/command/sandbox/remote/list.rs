@@ -14,7 +14,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pg sandbox list transactions                      the books
+  pg sandbox list transactions                      the ledger
   pg sandbox list requests --method transaction/auth --limit 10
   pg sandbox list transactions --find order-7       by key, reference, or a card's last four digits
   pg sandbox list transactions KEY                  one, with all its fields")]

@@ -6,13 +6,13 @@ use pg_model::{Amount, Currency};
 use serde_json::{Value, json};
 
 use crate::{
-    command::{sandbox::remote, walkthrough::report::Books},
+    command::{sandbox::remote, walkthrough::report::Ledger},
     control::Control,
     failure::Failure,
 };
 
 /// Everything that belongs to a reference or to one of these transactions.
-pub(super) async fn of(control: &Control, reference: &str, payments: &[String]) -> Result<Books, Failure> {
+pub(super) async fn of(control: &Control, reference: &str, payments: &[String]) -> Result<Ledger, Failure> {
     let mut found: BTreeMap<String, Value> = BTreeMap::new();
     let mut asked: BTreeSet<String> = BTreeSet::new();
     let mut to_ask: Vec<String> = std::iter::once(reference.to_owned()).chain(payments.iter().cloned()).collect();
@@ -41,7 +41,7 @@ pub(super) async fn of(control: &Control, reference: &str, payments: &[String]) 
     let page =
         if transactions.is_empty() { lines } else { format!("{}\n{lines}", remote::transactions(&transactions)) };
     let money: BTreeMap<&String, Value> = money.iter().map(|(currency, sums)| (currency, sums.json())).collect();
-    Ok(Books { json: json!({ "reference": reference, "transactions": transactions, "money": money }), page })
+    Ok(Ledger { json: json!({ "reference": reference, "transactions": transactions, "money": money }), page })
 }
 
 /// Minor units of one currency.
