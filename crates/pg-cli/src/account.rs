@@ -32,7 +32,7 @@ pub(crate) struct AccountFlags {
     /// Profile that supplies missing settings; `default` if it exists [env: PG_PROFILE]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// File of profiles [env: PG_PROFILE_FILE] [default: pg/profiles.toml in the settings folder]
+    /// File of profiles [env: PG_PROFILE_FILE] [default: pg/profiles.toml in $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, value_name = "FILE")]
     profile_file: Option<PathBuf>,
 }

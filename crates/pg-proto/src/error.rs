@@ -255,6 +255,20 @@ pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+impl Refused {
+    /// Returns which credentials are wrong, if the documents' code says it.
+    fn wrong_credentials(&self) -> Option<&'static str> {
+        let is = |code: ErrorCode| self.reading.documented && *self.code() == code;
+        if is(ErrorCode::SIGNATURE_NOT_VERIFIED) {
+            Some("the SHA key")
+        } else if is(ErrorCode::INVALID_API_CREDENTIALS) {
+            Some("the API key and password")
+        } else {
+            None
+        }
+    }
+}
+
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.code();
@@ -268,7 +282,10 @@ impl fmt::Display for Refused {
         }
         write!(f, "HTTP {})", self.http_status.as_u16())?;
         if !f.alternate() {
-            write!(f, ": {}", self.remedy())?;
+            match self.wrong_credentials() {
+                Some(which) => write!(f, ": check {which}")?,
+                None => write!(f, ": {}", self.remedy())?,
+            }
         }
         if self.is_known() {
             return Ok(());

@@ -33,6 +33,8 @@ struct Template {
     prepare: Option<&'static str>,
     /// The command that starts the adapter.
     command: &'static str,
+    /// The command of another job, `NAME`.
+    other: &'static str,
     files: &'static [(&'static str, &'static str)],
 }
 
@@ -42,6 +44,7 @@ const TEMPLATES: &[Template] = &[
         name: "python",
         prepare: None,
         command: r#"["python3", "pay.py"]"#,
+        other: r#"["python3", "NAME.py"]"#,
         files: &[("pay.py", include_str!("init/pay.py"))],
     },
     Template {
@@ -49,6 +52,7 @@ const TEMPLATES: &[Template] = &[
         name: "node",
         prepare: None,
         command: r#"["node", "pay.mjs"]"#,
+        other: r#"["node", "NAME.mjs"]"#,
         files: &[("pay.mjs", include_str!("init/pay.mjs"))],
     },
     Template {
@@ -56,6 +60,7 @@ const TEMPLATES: &[Template] = &[
         name: "php",
         prepare: None,
         command: r#"["php", "pay.php"]"#,
+        other: r#"["php", "NAME.php"]"#,
         files: &[("pay.php", include_str!("init/pay.php"))],
     },
     Template {
@@ -63,6 +68,7 @@ const TEMPLATES: &[Template] = &[
         name: "java",
         prepare: Some(r#"["javac", "-d", "classes", "Pay.java"]"#),
         command: r#"["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", "classes", "Pay"]"#,
+        other: r#"["java", "NAME.java"]"#,
         files: &[("Pay.java", include_str!("init/Pay.java"))],
     },
     Template {
@@ -70,6 +76,7 @@ const TEMPLATES: &[Template] = &[
         name: "bash",
         prepare: None,
         command: r#"["bash", "pay.sh"]"#,
+        other: r#"["bash", "NAME.sh"]"#,
         files: &[("pay.sh", include_str!("init/pay.sh"))],
     },
     Template {
@@ -77,6 +84,7 @@ const TEMPLATES: &[Template] = &[
         name: "rust",
         prepare: Some(r#"["cargo", "build", "--manifest-path", "pay/Cargo.toml"]"#),
         command: r#"["cargo", "run", "--quiet", "--manifest-path", "pay/Cargo.toml"]"#,
+        other: r#"["pay/target/debug/NAME"]"#,
         files: &[
             ("pay/src/main.rs", include_str!("init/pay.rs.txt")),
             ("pay/Cargo.toml", include_str!("init/pay.toml.txt")),
@@ -157,6 +165,10 @@ pub fn init(folder: &Path, language: Language) -> Result<Written, InitError> {
     let prepare =
         template.prepare.map_or_else(|| "# prepare = [\"make\"]".to_owned(), |words| format!("prepare = {words}"));
     let plan = include_str!("init/rehearse.toml").replace("PREPARE", &prepare).replace("COMMAND", template.command);
+    let jobs = ["capture", "refund", "checkout", "three_d_secure", "update_cards", "shop"];
+    let plan = jobs
+        .iter()
+        .fold(plan, |plan, job| plan.replace(&format!("OTHER({job})"), &template.other.replace("NAME", job)));
     let mut files = vec![(folder.join("rehearse.toml"), plan)];
     files.extend(template.files.iter().map(|(name, text)| (folder.join(name), (*text).to_owned())));
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
@@ -198,6 +210,21 @@ pub fn page() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_examples_of_a_plan_are_in_the_language_of_its_adapter() {
+        for template in TEMPLATES {
+            let folder = tempfile::tempdir().expect("a folder");
+            init(folder.path(), template.language).expect("a plan");
+            let plan = fs::read_to_string(folder.path().join("rehearse.toml")).expect("the plan");
+            assert!(!plan.contains("OTHER") && !plan.contains("NAME"), "{plan}");
+            assert_eq!(plan.contains("python3"), template.language == Language::Python, "{plan}");
+            for job in ["capture", "refund", "checkout", "three_d_secure", "update_cards", "shop"] {
+                let command = format!("# command = {}\n", template.other.replace("NAME", job));
+                assert_eq!(plan.matches(&command).count(), 1, "{command}: {plan}");
+            }
+        }
+    }
 
     /// The written crate is outside of the workspace, whose other crates would enable the feature for it.
     #[test]

@@ -79,7 +79,7 @@ impl Seat {
             listener.set_nonblocking(true)?;
             Ok(listener)
         });
-        Self(taken.map_err(|error| format!("cannot listen on {listen}: {error}; set [service] listen in the plan")))
+        Self(taken.map_err(|error| format!("cannot listen on {listen}: {error}; end the program that listens there, such as `pg sandbox`, or set [service] listen in the plan and the same address in the shop")))
     }
 
     fn listener(&self) -> Result<TcpListener, SetupError> {
@@ -270,6 +270,18 @@ mod tests {
             TcpListener::bind(address).expect_err("the run holds it");
         }
         assert_eq!(bases[0], bases[1]);
+    }
+
+    #[tokio::test]
+    async fn an_address_that_another_program_holds_is_named_with_a_remedy() {
+        let held = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = held.local_addr().unwrap();
+        let told = Seat::take(address).listener().unwrap_err();
+        assert!(told.starts_with(&format!("cannot listen on {address}: ")), "{told}");
+        assert!(
+            told.contains("; end the program that listens there, such as `pg sandbox`, or set [service] listen"),
+            "{told}"
+        );
     }
 
     /// Posts this on a new connection and returns the reply.

@@ -116,7 +116,7 @@ impl Change {
                     change.speed_thousandths = Some(speed(value)?);
                     continue;
                 }
-                _ => return Err(ChangeError::UnknownMember),
+                _ => return Err(ChangeError::UnknownMember(pg_model::mask::text(name))),
             };
             if change.step.replace(step).is_some() {
                 return Err(ChangeError::TwoSteps);
@@ -153,7 +153,7 @@ fn thousandths(value: &Value, max: u32) -> Option<u64> {
 }
 
 /// Why a change of the clock is invalid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
     /// The body is not a JSON object.
@@ -162,9 +162,9 @@ pub enum ChangeError {
     /// The object is empty.
     #[error("give one of advanceSeconds, set and speed")]
     NothingAsked,
-    /// An unknown member.
-    #[error("unknown member: only advanceSeconds, set and speed are known")]
-    UnknownMember,
+    /// An unknown member, masked.
+    #[error("unknown member {0:?}: only advanceSeconds, set and speed are accepted")]
+    UnknownMember(String),
     /// Both `set` and `advanceSeconds`.
     #[error("advanceSeconds and set cannot be given together")]
     TwoSteps,
@@ -196,7 +196,7 @@ mod tests {
         for (number, refused) in [("advanceSeconds", ChangeError::Advance), ("speed", ChangeError::Speed)] {
             for value in ["18446744073709551615", "99999999999999999999", "1e300", "-1", "3155760001"] {
                 let body = format!("{{\"{number}\": {value}}}");
-                assert_eq!(Change::parse(body.as_bytes()), Err(refused), "{body}");
+                assert_eq!(Change::parse(body.as_bytes()), Err(refused.clone()), "{body}");
             }
         }
     }
@@ -271,7 +271,7 @@ mod tests {
             ("", ChangeError::NotAnObject),
             ("[]", ChangeError::NotAnObject),
             ("{}", ChangeError::NothingAsked),
-            (r#"{"jump":1}"#, ChangeError::UnknownMember),
+            (r#"{"jump":1}"#, ChangeError::UnknownMember("jump".to_owned())),
             (r#"{"advanceSeconds":-1}"#, ChangeError::Advance),
             (r#"{"advanceSeconds":"60"}"#, ChangeError::Advance),
             (r#"{"advanceSeconds":1e300}"#, ChangeError::Advance),

@@ -16,8 +16,11 @@ pub enum OpenError {
     /// The key file beside the store cannot be used.
     #[error(transparent)]
     KeyFile(#[from] KeyFileError),
-    /// The key file is missing, or belongs to another store.
-    #[error("the key file with which the store's cards were sealed is not beside the store; restore that file")]
+    /// The key file beside the store is missing.
+    #[error("the key file {path} is missing; restore it", path = .0.display())]
+    KeyFileLost(PathBuf),
+    /// The key belongs to another store.
+    #[error("the key belongs to another store; restore the key file with which the store's cards were sealed")]
     WrongKeyFile,
     /// There is no key file, but the database already holds a store.
     #[error("the key file {path} is missing, but the store in the database already has a key; name the file of that key", path = .0.display())]

@@ -118,7 +118,7 @@ impl Sandbox {
                 }
                 KeyFile { key, stage: Stage::New }
             }
-            None => return Err(OpenError::WrongKeyFile),
+            None => return Err(OpenError::KeyFileLost(key_path)),
         };
         let store = unopened.open(&key).map_err(|error| match error {
             StoreError::WrongKey => OpenError::WrongKeyFile,

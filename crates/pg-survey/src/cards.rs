@@ -58,11 +58,20 @@ pub struct Cards(Vec<(Role, Card)>);
 
 /// Why a text is not a test card. The message does not repeat the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "not a test card: write the number, the expiry date as MM/YY, and the CV2 if the card needs one, separated by spaces"
-)]
 #[non_exhaustive]
-pub struct CardError;
+pub enum CardError {
+    /// It has another form.
+    #[error(
+        "not a test card: write the number, the expiry date as MM/YY, and the CV2 if the card needs one, separated by spaces"
+    )]
+    Form,
+    /// The check digit of the number is wrong.
+    #[error("the card number has a wrong check digit")]
+    CheckDigit,
+    /// The expiry date has no such month.
+    #[error("the month of the expiry date is not 01 to 12")]
+    Month,
+}
 
 impl Card {
     /// Reads `NUMBER MM/YY` or `NUMBER MM/YY CV2`.
@@ -70,23 +79,29 @@ impl Card {
     /// ```
     /// let card = pg_survey::Card::parse("4000000000001000 12/49 123")?;
     /// assert!(!format!("{card:?}").contains("4000000000001000"));
-    /// assert!(pg_survey::Card::parse("4000000000001000").is_err());
+    /// assert_eq!(pg_survey::Card::parse("4000000000001001 12/49").unwrap_err(), pg_survey::CardError::CheckDigit);
     /// # Ok::<(), pg_survey::CardError>(())
     /// ```
     ///
     /// # Errors
-    /// If the text has another form.
+    /// If the text has another form, or a digit of the number or the month is wrong.
     pub fn parse(text: &str) -> Result<Self, CardError> {
         let mut words = text.split_ascii_whitespace();
         let digits = |word: &str, least: usize, most: usize| {
             (least..=most).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit())
         };
-        let number = words.next().filter(|word| digits(word, 12, 19)).ok_or(CardError)?;
-        let (month, year) = words.next().and_then(|word| word.split_once('/')).ok_or(CardError)?;
+        let number = words.next().filter(|word| digits(word, 12, 19)).ok_or(CardError::Form)?;
+        let (month, year) = words.next().and_then(|word| word.split_once('/')).ok_or(CardError::Form)?;
         let cv2 = words.next();
         let fits = digits(month, 2, 2) && digits(year, 2, 2) && cv2.is_none_or(|cv2| digits(cv2, 3, 4));
         if !fits || words.next().is_some() {
-            return Err(CardError);
+            return Err(CardError::Form);
+        }
+        if !has_check_digit(number) {
+            return Err(CardError::CheckDigit);
+        }
+        if !("01"..="12").contains(&month) {
+            return Err(CardError::Month);
         }
         Ok(Self {
             number: number.into(),
@@ -95,6 +110,14 @@ impl Card {
             cv2: cv2.map(|cv2| Cv2::from(cv2.to_owned())),
         })
     }
+}
+
+/// Whether the last digit of a number is its check digit (Luhn).
+fn has_check_digit(number: &str) -> bool {
+    let digits = number.bytes().rev().map(|digit| u32::from(digit - b'0'));
+    let sum: u32 =
+        digits.enumerate().map(|(at, digit)| if at % 2 == 1 { digit * 2 / 10 + digit * 2 % 10 } else { digit }).sum();
+    sum.is_multiple_of(10)
 }
 
 impl Cards {

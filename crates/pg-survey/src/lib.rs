@@ -59,5 +59,5 @@ pub use options::Options;
 pub use plan::{Plan, Planned};
 pub use point::{Point, Seen, points};
 pub use probe::Cost;
-pub use report::{Conclusion, Confidence, Ending, Finding, Report};
+pub use report::{Conclusion, Confidence, Ending, Finding, Report, UnusableCard};
 pub use survey::{Progress, Survey};

@@ -6,6 +6,7 @@ use pg_proto::model::dialect::SessionData;
 
 use crate::{
     answer::{Answer, Evidence},
+    cards::Role,
     point::Seen,
 };
 
@@ -14,6 +15,10 @@ use crate::{
 pub(crate) struct Notes {
     seed: u64,
     texts: BTreeMap<String, String>,
+    /// Why there is no text with a name.
+    missing: BTreeMap<&'static str, String>,
+    /// Test cards that do not do what their role says, and what they did.
+    cards: BTreeMap<Role, String>,
     /// Status and code of the replies to probes, by name.
     answers: BTreeMap<&'static str, (u16, String)>,
     sightings: BTreeMap<&'static str, Sighting>,
@@ -68,16 +73,28 @@ impl Notes {
         self.texts.insert(name.to_owned(), text.into());
     }
 
-    pub(crate) fn forget(&mut self, name: &str) {
+    /// Forgets the text with a name, which the service did not return or does not accept, and notes why.
+    pub(crate) fn lacks(&mut self, name: &'static str, why: impl Into<String>) {
         self.texts.remove(name);
+        self.missing.insert(name, why.into());
     }
 
     /// Returns the text noted under a name.
     ///
     /// # Errors
-    /// If nothing was noted.
+    /// If nothing was noted: why not.
     pub(crate) fn text(&self, name: &str) -> Result<&str, String> {
-        self.texts.get(name).map(String::as_str).ok_or_else(|| format!("an earlier request did not return: {name}"))
+        let why = || self.missing.get(name).map_or("an earlier request got no usable reply", String::as_str);
+        self.texts.get(name).map(String::as_str).ok_or_else(|| why().to_owned())
+    }
+
+    /// Notes what a test card did instead of what its role says. The first observation counts.
+    pub(crate) fn unusable(&mut self, card: Role, why: &str) {
+        self.cards.entry(card).or_insert_with(|| why.to_owned());
+    }
+
+    pub(crate) fn unusable_cards(&self) -> impl Iterator<Item = (Role, &str)> {
+        self.cards.iter().map(|(card, why)| (*card, why.as_str()))
     }
 
     pub(crate) fn answered(&mut self, probe: &'static str, answer: &Answer) {

@@ -205,6 +205,14 @@ impl Request {
 }
 
 impl Probe {
+    /// Returns the name under which its result is noted.
+    pub(crate) const fn makes(&self) -> Option<&'static str> {
+        match self.reads {
+            Reads::Made(_, name) | Reads::CardTaken(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Returns the points that the probe may decide.
     pub(crate) fn decides(&self) -> Vec<&'static str> {
         let mut points = match self.reads {

@@ -11,10 +11,11 @@ use pg_proto::{
 use crate::{
     answer::Answer,
     answer::Evidence,
+    cards::Role,
     confirmation,
     notes::Notes,
     point::{self, Seen},
-    probe::{Cost, Probe, Reads, What},
+    probe::{Cost, Probe, Reads, Request, What},
     probes::NEXT_PAGE,
     session_data,
 };
@@ -22,23 +23,18 @@ use crate::{
 /// Reads the reply to a probe.
 pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mut Notes) {
     if answer.is_foreign() && probe.request.info().is_some() {
-        notes.undecided(&probe.decides(), &format!("not a reply of the service: {}", answer.head()));
-        return;
+        return failed(probe, &format!("not a reply of the service: {}", answer.head()), notes);
     }
     // A later request may succeed, and clients look up what such a reply leaves open, whatever its code (A132).
     if answer.http >= 500 {
-        notes.undecided(&probe.decides(), &format!("the service failed: {}", answer.seen()));
-        if let Reads::CardTaken(session) = probe.reads {
-            notes.forget(session);
-        }
-        return;
+        return failed(probe, &format!("the service failed: {}", answer.seen()), notes);
     }
     let evidence = Evidence::of(probe, answer);
     if probe.cost == Cost::Payment && !matches!(probe.reads, Reads::Decline(_)) {
         notes.ordinary(&mask::text(status_code(answer).as_str()));
     }
     match probe.reads {
-        Reads::Made(what, name) => made(what, name, answer, notes),
+        Reads::Made(what, name) => made(probe, what, name, answer, notes),
         Reads::Ignored => {}
         Reads::Situation(situation) => refusal(&[situation], answer, &evidence, notes),
         Reads::UsedReference(payment) => used_reference(payment, answer, &evidence, notes),
@@ -57,7 +53,11 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         Reads::SessionData => decrypted(account, answer, &evidence, notes),
         Reads::CardTaken(session) => {
             if !answer.location.as_deref().is_some_and(|page| page.starts_with(NEXT_PAGE)) {
-                notes.forget(session);
+                let why = format!("the card form returned {}", form_errors(account, answer));
+                notes.lacks(session, format!("the service refused the test card: {why}"));
+                if let Request::Form(_, Some(card)) = probe.request {
+                    notes.unusable(card, &why);
+                }
             }
         }
         Reads::Decline(_) | Reads::Authentication(..) => status(probe, answer, &evidence, notes),
@@ -83,6 +83,21 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
         confirmation::authentication(point, is_shown, notes);
     }
     notes.answered(probe.name, answer);
+}
+
+/// Notes why a probe without a usable reply decides nothing, and why later probes that need its result are not sent.
+pub(crate) fn failed(probe: &Probe, why: &str, notes: &mut Notes) {
+    notes.undecided(&probe.decides(), why);
+    if let Some(name) = probe.makes() {
+        notes.lacks(name, why);
+    }
+}
+
+/// Returns the errors of a card form, or the status of the reply if it has none that can be read.
+fn form_errors(account: &Account, answer: &Answer) -> String {
+    let content = answer.location.as_deref().and_then(|address| session_data::of(account, address).ok());
+    let errors = content.map(|(_, content)| answer.masked(&session_data::errors(&content))).unwrap_or_default();
+    if errors.is_empty() { answer.seen().to_string() } else { errors }
 }
 
 /// Returns the status of a transaction; empty if the reply is not one.
@@ -176,7 +191,7 @@ fn again(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     }
 }
 
-fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
+fn made(probe: &Probe, what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
     let text = match what {
         What::Session => answer.record::<Session>().map(|session| session.session_key.to_string()),
         What::Transaction if !is_approved(answer) => None,
@@ -191,7 +206,14 @@ fn made(what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
         What::Nothing => answer.is_success().then(|| "done".to_owned()),
     };
     if let Some(text) = text.filter(|text| !text.is_empty()) {
-        notes.note(name, text);
+        return notes.note(name, text);
+    }
+    let status = status_code(answer);
+    let got =
+        if status.is_empty() { format!("the reply was {}", answer.seen()) } else { other_status(answer, &status) };
+    notes.lacks(name, format!("an earlier request failed ({}): {got}", probe.what));
+    if name == "payment" {
+        notes.unusable(Role::Approved, &format!("no payment was approved: {got}"));
     }
 }
 
@@ -245,7 +267,7 @@ fn decrypted(account: &Account, answer: &Answer, evidence: &Evidence, notes: &mu
     const POINTS: &[&str] = &["session_data.key", "session_data.iv", "session_data.padding", "session_data.text"];
     let address = answer.location.as_deref().ok_or_else(|| "the card form did not redirect".to_owned());
     let form = match address.and_then(|address| session_data::of(account, address)) {
-        Ok(form) => form,
+        Ok((form, _)) => form,
         Err(why) => return notes.undecided(POINTS, &why),
     };
     notes.session_data = form;
@@ -276,6 +298,11 @@ fn status(probe: &Probe, answer: &Answer, evidence: &Evidence, notes: &mut Notes
             (said.transaction_status_code, said.transaction_status)
         }
     };
+    if let (Reads::Decline(point), true) = (probe.reads, is_approved(answer))
+        && let Some(card) = Role::named(point)
+    {
+        notes.unusable(card, "its payment was approved");
+    }
     if code.is_empty() || code.message().is_some() {
         return notes.undecided(&probe.decides(), &other_status(answer, &code));
     }

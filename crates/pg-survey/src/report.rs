@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     answer::Evidence,
+    cards::Role,
     confirmation, dialect,
     notes::Notes,
     point::{CHARGED_AGAIN, EARLIER_TRANSACTION, Point, Seen, points},
@@ -28,8 +29,21 @@ pub struct Report {
     pub requests: usize,
     /// Whether a test payment was sent and has no reply: it may have been executed.
     pub unanswered_payment: bool,
+    /// Test cards that did not do what their role says. Points that need them are not decided.
+    pub unusable_cards: Vec<UnusableCard>,
     /// The findings, in the order of [`points`].
     pub findings: Vec<Finding>,
+}
+
+/// A test card that did not do what its role says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UnusableCard {
+    /// The role.
+    #[serde(serialize_with = "role")]
+    pub role: Role,
+    /// What happened instead.
+    pub why: String,
 }
 
 /// How a survey ended.
@@ -42,6 +56,8 @@ pub enum Ending {
     /// The service refused the valid credentials with this code. The code is empty after an HTTP 401 without a code,
     /// which may mean something else. Nothing was sent after that.
     CredentialsRefused(String),
+    /// The service refused these credentials with this code in an earlier survey. Nothing was sent with them.
+    CredentialsRefusedEarlier(String),
     /// The service has locked the address out, with this code. Nothing was sent after that.
     LockedOut(String),
     /// The control request failed several times; this is the last failure.
@@ -135,7 +151,9 @@ impl Report {
     ) -> Self {
         let written = dialect::written("", notes);
         let findings = points().map(|point| finding(point, &ending, notes, ours, &written)).collect();
-        Self { ending, requests, unanswered_payment, findings }
+        let unusable_cards =
+            notes.unusable_cards().map(|(role, why)| UnusableCard { role, why: why.to_owned() }).collect();
+        Self { ending, requests, unanswered_payment, unusable_cards, findings }
     }
 
     /// Returns the findings with this conclusion.
@@ -250,8 +268,20 @@ fn name<S: Serializer>(point: &Point, serializer: S) -> Result<S::Ok, S::Error> 
     serializer.serialize_str(point.name)
 }
 
+// Serde passes a reference.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn role<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(role.name())
+}
+
 fn shown<S: Serializer>(seen: &Option<Seen>, serializer: S) -> Result<S::Ok, S::Error> {
     seen.as_ref().map(ToString::to_string).serialize(serializer)
+}
+
+impl fmt::Display for UnusableCard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the test card {} did not work: {}", self.role.name(), self.why)
+    }
 }
 
 impl fmt::Display for Ending {
@@ -264,6 +294,9 @@ impl fmt::Display for Ending {
             ),
             Self::CredentialsRefused(code) => {
                 write!(f, "the service refused the credentials ({code}); nothing was sent after that")
+            }
+            Self::CredentialsRefusedEarlier(code) => {
+                write!(f, "the service refused these credentials ({code}) in an earlier survey, so they were not sent again")
             }
             Self::LockedOut(code) => {
                 write!(f, "the service has locked this address out ({code}); nothing was sent after that")

@@ -1,19 +1,19 @@
 //! The cipher and encoding of redirect data (spec 2 §4.2).
 
 use pg_proto::{
-    Account, Redirect,
+    Account, CardFormResult, Redirect,
     model::{
         Dialect,
         dialect::{IvForm, KeyForm, PaddingForm, SessionData, TextForm},
     },
 };
 
-/// Reads the parameters of the cipher from one redirect. The text form may remain open, since Base64 and Base64url
-/// differ in only two characters. So may the padding.
+/// Reads the parameters of the cipher from one redirect, and its content. The text form may remain open, since Base64 and
+/// Base64url differ in only two characters. So may the padding.
 ///
 /// # Errors
 /// If the URL is invalid, or no known cipher parameters fit.
-pub(crate) fn of(account: &Account, address: &str) -> Result<SessionData, String> {
+pub(crate) fn of(account: &Account, address: &str) -> Result<(SessionData, CardFormResult), String> {
     let redirect = Redirect::parse(address).map_err(|error| error.to_string())?;
     let (data, iv) = (parameter(address, "data"), parameter(address, "iv"));
     let mut form = SessionData::default();
@@ -30,18 +30,31 @@ pub(crate) fn of(account: &Account, address: &str) -> Result<SessionData, String
             dialect.session_data = form;
             // The API key need not fit every derivation.
             let Ok(cipher) = account.clone().with_dialect(dialect).session_cipher() else { continue };
-            if redirect.open(&cipher).is_err() {
-                continue;
-            }
+            let Ok(content) = redirect.open(&cipher) else { continue };
             // A text that fills whole blocks has no zeros, and spaces at the end of JSON or XML are not an error.
             let text = redirect.decrypt(&cipher).map_err(|error| error.to_string())?;
             let text = text.as_str();
             let has_zeros = text.len() % 16 != 0 && text.trim_end() == text;
             form.padding = form.padding.filter(|padding| *padding != PaddingForm::Zero || has_zeros);
-            return Ok(form);
+            return Ok((form, content));
         }
     }
     Err("the redirect's data could not be decrypted with any known key, iv and padding".to_owned())
+}
+
+/// Returns the errors with which a card form was returned, such as `error 108 on cardNumber`; empty if there are none.
+pub(crate) fn errors(content: &CardFormResult) -> String {
+    match content {
+        CardFormResult::Accepted(_) => String::new(),
+        CardFormResult::Failed(error) => format!("error {}", error.get().error_code.as_str()),
+        CardFormResult::Invalid(data) => {
+            let errors = data.get().errors.iter();
+            errors
+                .map(|(field, error)| format!("error {} on {field}", error.error_code.as_str()))
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
+    }
 }
 
 fn parameter(address: &str, name: &str) -> String {
@@ -78,7 +91,7 @@ mod tests {
         let cipher = account.session_cipher().unwrap().padding(padding);
         let data = cipher.encrypt(&text, iv).unwrap();
         let data: String = form_urlencoded::byte_serialize(data.as_bytes()).collect();
-        of(&account, &format!("https://shop.example/next?data={data}&iv={iv}")).unwrap()
+        of(&account, &format!("https://shop.example/next?data={data}&iv={iv}")).unwrap().0
     }
 
     // spec: 2 §4.2, A32

@@ -208,7 +208,7 @@ impl Survey {
             match build::request(&self.account, &probe.request, &mut self.notes, &self.options) {
                 Ok(request) => return self.ask(request, probe, is_control, now),
                 Err(why) => {
-                    self.notes.undecided(&probe.decides(), &why);
+                    reading::failed(probe, &why, &mut self.notes);
                     self.at += 1;
                 }
             }
@@ -250,7 +250,8 @@ impl Survey {
             Permit::WaitUntil(moment) => Action::WaitUntil(moment),
             Permit::Stopped(stop) => {
                 let ending = match stop {
-                    StopReason::Credentials(code) => Ending::CredentialsRefused(code),
+                    // A refusal of this survey has ended it.
+                    StopReason::Credentials(code) => Ending::CredentialsRefusedEarlier(code),
                     _ => Ending::Unanswered,
                 };
                 self.ended = Some(ending.clone());
@@ -376,7 +377,7 @@ impl Survey {
         if self.tries > AGAIN {
             self.ended = Some(Ending::NotReachable);
         } else if let Some(probe) = probe.filter(|_| once) {
-            self.notes.undecided(&probe.decides(), "no reply to the request");
+            reading::failed(probe, "no reply to the request", &mut self.notes);
             self.at += 1;
         }
     }

@@ -25,7 +25,10 @@ pub fn account() -> Result<Account, Box<dyn Error>> {
     let credentials = Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?);
     let account = Account::new(base, credentials);
     Ok(match env::var_os("PG_DIALECT") {
-        Some(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
+        Some(file) => {
+            let text = fs::read_to_string(&file).map_err(|error| format!("PG_DIALECT: {}: {error}", file.display()))?;
+            account.with_dialect(Dialect::from_toml(&text)?)
+        }
         None => account,
     })
 }

@@ -244,7 +244,7 @@ fn of_sandbox(at: &SandboxFlags, account: &str) -> Result<Vec<(Setting, Option<S
         (Setting::Dialect, Some("sandbox".to_owned())),
     ];
     for setting in Setting::ALL {
-        if let Some(value) = found[setting.member()].as_str() {
+        if let Some(value) = super::sandbox::setting_of(found, setting) {
             changes.push((setting, Some(value.to_owned())));
         }
     }

@@ -13,8 +13,8 @@ use std::{
 
 use pg_proto::BaseUrl;
 use pg_sandbox::{
-    CertificateError, Config, ConnectionLimits, ControlAccess, DecoderPackage, OutgoingAccess, Server,
-    ServerCertificate, Settings, StartError,
+    CertificateError, Config, ConnectionLimits, ControlAccess, DecoderPackage, KeyFileError, OpenError, OutgoingAccess,
+    Server, ServerCertificate, Settings, StartError,
     config_file::{self, ConfigFileError},
     merchants::Merchants,
     secret::Secret,
@@ -322,13 +322,26 @@ pub(crate) fn log_misuse(message: &str) {
 pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen; port 0 picks a free one",
-        StartError::Store(..) => "; choose another with --store",
-        #[cfg(feature = "postgres")]
-        StartError::Database(..) => "",
+        StartError::Store(_, problem) if !has_remedy(problem) => "; choose another with --store",
         StartError::CertificateAuthority(..) => "; give an authority's certificate with --certificate-authority",
         _ => "",
     };
     Failure::misuse(format!("{error}{advice}"))
+}
+
+/// Whether the text about a store says what to do.
+const fn has_remedy(problem: &OpenError) -> bool {
+    !matches!(
+        problem,
+        OpenError::KeyFile(KeyFileError::Io(..))
+            | OpenError::Store(
+                StoreError::InUse
+                    | StoreError::Foreign
+                    | StoreError::Newer { .. }
+                    | StoreError::Full
+                    | StoreError::Engine(_)
+            )
+    )
 }
 
 /// The failure of a sandbox whose store could not be closed.
@@ -419,7 +432,7 @@ impl Up<'_> {
             // Exports one account; the others are commented out.
             let prefix = if at == 0 { "" } else { "# " };
             for setting in Setting::ALL {
-                if let Some(value) = merchant[setting.member()].as_str() {
+                if let Some(value) = setting_of(merchant, setting) {
                     lines.push(format!("{prefix}export {}={}", setting.variable(), word(value)));
                 }
             }
@@ -443,6 +456,12 @@ pub(crate) fn abilities(merchant: &Value) -> String {
         said.push(format!("{limit} requests a minute"));
     }
     said.join(", ")
+}
+
+/// Returns the value of an account's setting, unless the account may not do what it is for.
+pub(crate) fn setting_of(merchant: &Value, setting: Setting) -> Option<&str> {
+    let is_useless = setting == Setting::AccountUpdaterKey && merchant["accountUpdater"] == false;
+    merchant[setting.member()].as_str().filter(|_| !is_useless)
 }
 
 fn text(value: &Value) -> String {

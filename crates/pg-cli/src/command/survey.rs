@@ -46,7 +46,7 @@ Roles: approved, declined, insufficient-funds, challenge, not-enrolled.
 each version a minute, stops when the service refuses the credentials, and sends a wrong password only with --with-wrong-password. \
 Ctrl-C ends it with a partial report. Guide: docs/guide/survey.md.
 
-Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refuses the account, 2 misuse, 3 not reachable or interrupted, 4 ended early after a test payment that has no reply, or a result could not be written.")]
+Exit codes: 0 done, 1 the service differs from --against, charges a used reference again or refuses the account, or a test card does not work, 2 misuse, 3 not reachable or interrupted, 4 ended early after a test payment that has no reply, or a result could not be written.")]
 pub(crate) struct Arguments {
     /// Confirms that an address is a staging environment: host, host:port or the whole base URL; repeatable
     #[arg(long, value_name = "ADDRESS")]
@@ -132,6 +132,8 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let report = survey.report(&ours);
     let is_compared = arguments.against.is_some();
     let ended = failure.map_or_else(|| ended(&report, is_compared, arguments.with_payments), Err);
+    let ended = ended
+        .map_err(|failure| failure.with(&remedy(&report.ending, throttle.as_ref().map(|(_, path)| path.as_path()))));
     finish(&survey, (&report, ended), &account, &ours, json, (arguments.write.as_deref(), &arguments.name))
 }
 
@@ -246,7 +248,22 @@ fn ended(report: &Report, is_compared: bool, pays: bool) -> Result<Exit, Failure
     }
     let error = report.with(Conclusion::Error).next().map(|finding| &*finding.remark);
     let differs = is_compared && report.with(Conclusion::Differs).next().is_some();
+    if let (Ending::Complete, None, Some(card)) = (&report.ending, error, report.unusable_cards.first()) {
+        let why = format!("{card}; check the card, and run the survey again");
+        return Err(Failure::new(Exit::Refused, why));
+    }
     exit(&report.ending, error, differs, pays)
+}
+
+/// Returns what to do after refused credentials.
+fn remedy(ending: &Ending, throttle: Option<&Path>) -> String {
+    match (ending, throttle) {
+        (Ending::CredentialsRefused(_), _) => "; correct the credentials and run the survey again".to_owned(),
+        (Ending::CredentialsRefusedEarlier(_), Some(file)) => {
+            format!("; correct them, or delete {} if they were valid", file.display())
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns the exit code of a survey's end.

@@ -42,7 +42,7 @@ Examples:
   pg trigger partial-refund --json | jq .ledger")]
 pub(crate) struct Arguments {
     /// The scenario; `pg trigger --list` explains them
-    #[arg(value_name = "SCENARIO", value_enum, hide_possible_values = true, required_unless_present = "list")]
+    #[arg(value_name = "SCENARIO", value_enum, hide_possible_values = true)]
     scenario: Option<Scenario>,
     /// Lists the scenarios
     #[arg(long)]
@@ -71,10 +71,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
-    let Some(scenario) = arguments.scenario.filter(|_| !arguments.list) else {
+    if arguments.list {
         list(json)?;
         return Ok(Exit::Done);
-    };
+    }
+    let scenario =
+        arguments.scenario.ok_or_else(|| Failure::misuse("name a SCENARIO; `pg trigger --list` lists them"))?;
     let dialect = dialect::named(&arguments.dialect)?;
     let ok = super::block_on(async {
         if !arguments.standalone {

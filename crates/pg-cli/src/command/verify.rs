@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     if valid {
         return Ok(Exit::Done);
     }
-    output::say(&format!("pg: the signature is wrong: {diagnosis}"));
+    output::say(&format!("pg: the signature is invalid: {diagnosis}"));
     Ok(Exit::Refused)
 }
 

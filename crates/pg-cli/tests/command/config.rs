@@ -190,6 +190,8 @@ fn a_profile_is_taken_from_a_running_sandbox() {
     let new = |command: &str| config(&file, &format!("{command} --sandbox {base}")).run();
     new("new local --from-sandbox").ends(0).hides(&["MainSandbox"]);
     new("new other --from-sandbox --account othr").ends(2).says("did you mean other?");
+    new("new strict --from-sandbox --account strict").ends(0);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().matches("\naccountUpdaterKey = ").count(), 1);
     run(&file, "check").ends(0);
     let call = pg([
         "call",

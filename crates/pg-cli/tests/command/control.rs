@@ -53,7 +53,8 @@ fn faults_of_every_kind_are_added_met_and_cleared() {
     told(&sandbox, "sandbox faults clear").ends(0).prints("7 faults removed");
     told(&sandbox, "sandbox faults add any status --status 503")
         .ends(0)
-        .prints("the next call of * will get status 503");
+        .prints("the next call of any method will get status 503");
+    told(&sandbox, "sandbox faults").ends(0).prints("any method  ");
 }
 
 #[test]
@@ -208,6 +209,11 @@ fn cards_are_listed_and_updater_answers_are_set() {
 fn accounts_are_listed_and_exported_to_a_shell() {
     let sandbox = Running::start(&[]);
     told(&sandbox, "sandbox accounts").ends(0).prints("strict").prints("100 requests a minute");
+    // It may not use the account updater.
+    told(&sandbox, "sandbox accounts strict")
+        .ends(0)
+        .prints("export PG_API_KEY=Strict")
+        .prints("unset PG_ACCOUNT_UPDATER_KEY\n");
     let exports = told(&sandbox, "sandbox accounts main").ends(0).out;
     let call = exports
         .lines()
@@ -290,7 +296,9 @@ fn a_sandbox_on_another_machine_is_controlled_over_plain_http_only_if_that_is_al
 fn callback_addresses_are_registered_listed_and_removed() {
     let sandbox = Running::start(&["--callback-retries", "2"]);
     told(&sandbox, "sandbox callbacks destinations").ends(0).says("no destinations are registered");
-    told(&sandbox, "sandbox callbacks register http://10.0.0.1/").ends(2).says("private networks are disabled");
+    told(&sandbox, "sandbox callbacks register http://10.0.0.1/")
+        .ends(2)
+        .says("private networks are disabled; start the sandbox with --private-networks\n");
     told(&sandbox, "sandbox callbacks register http://127.0.0.1:9/ --account mian").ends(2).says("name of an account");
     told(&sandbox, "sandbox callbacks register http://127.0.0.1:9/hook --kind checkout --retries 4")
         .ends(0)

@@ -62,7 +62,7 @@ fn refused_is_1_with_code_trace_and_remedy() {
     let body = r#"{"errorCode":102,"traceCode":"123456789","errorMessage":"Invalid API credentials"}"#;
     pay(&reply("401 Unauthorized", JSON, body))
         .ends(1)
-        .says("refused: 102 Invalid API credentials (trace code 123456789, HTTP 401): fix the credentials");
+        .says("refused: 102 Invalid API credentials (trace code 123456789, HTTP 401): check the API key and password");
     let ended = pay_as(&format!("{PAY} --json"), &reply("401 Unauthorized", JSON, body)).ends(1);
     let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(report["error"]["refusal"]["code"], "102");

@@ -225,6 +225,10 @@ fn its_page_can_be_pasted_into_a_shell() {
     );
     let exports = page.iter().filter(|line| line.starts_with("export")).count();
     assert_eq!(exports, 8, "{page:?}");
+    // The key of an account that may not use the account updater would be refused.
+    let of_strict = page.iter().skip_while(|line| !line.contains("Account strict")).skip(1);
+    let of_strict: Vec<&String> = of_strict.take_while(|line| !line.is_empty()).collect();
+    assert!(!of_strict.is_empty() && of_strict.iter().all(|line| !line.contains("PG_ACCOUNT_UPDATER_KEY")), "{page:?}");
 }
 
 #[test]
@@ -283,7 +287,10 @@ fn a_start_error_is_one_line() {
     pg(["sandbox", "--listen", "nowhere"]).run().ends(2);
     let ended = words("sandbox --listen 127.0.0.1:0 --config none.toml").run().ends(2);
     assert_eq!(ended.err.matches("none.toml").count(), 1, "{}", ended.err);
-    words("sandbox --listen 127.0.0.1:0 --store /nowhere/at/all.sqlite").run().ends(2).says("--store");
+    words("sandbox --listen 127.0.0.1:0 --store /nowhere/at/all.sqlite")
+        .run()
+        .ends(2)
+        .says("cannot open the store /nowhere/at/all.sqlite: the folder /nowhere/at does not exist; create it\n");
 }
 
 #[test]

@@ -46,8 +46,8 @@ fn verify_answers_by_its_exit_code() {
         let rest = PARAMETERS.iter().filter(|parameter| !parameter.starts_with("sha"));
         pg(["verify", &given].iter().chain(rest)).env("PG_SHA_KEY", KEY).run()
     };
-    verify(SIGNATURE).ends(0).prints("the signature is right");
-    verify(&SIGNATURE.to_uppercase()).ends(1).says("upper case");
+    verify(SIGNATURE).ends(0).prints("the signature is valid");
+    verify(&SIGNATURE.to_uppercase()).ends(1).says("pg: the signature is invalid: the signature is in upper case");
     verify(&SIGNATURE[1..]).ends(1).says("127 characters");
     verify(&"0".repeat(128)).ends(1).says("no usual mistake");
     words("verify a=1").env("PG_SHA_KEY", KEY).run().ends(2).says("shaSignature=…");

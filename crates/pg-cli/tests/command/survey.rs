@@ -132,7 +132,8 @@ fn a_survey_whose_throttle_cannot_be_stored_any_more_reports_its_findings() {
     relay.stopped();
     std::fs::remove_dir_all(throttle.parent().unwrap()).unwrap();
     relay.go_on();
-    let ended = survey.ended().ends(4).says("cannot store the state of the rate limit");
+    let ended = survey.ended().ends(4);
+    let ended = ended.says(&format!("cannot store the state of the rate limit in {}: ", throttle.display()));
     ended.prints("Survey of ").prints("A57");
     assert!(std::fs::read_to_string(&own).unwrap().contains("# PARTIAL"));
     // Nothing was found, so nothing is reported.
@@ -152,9 +153,77 @@ fn the_strict_account_works_after_a_survey_and_wrong_credentials_cost_one_reques
     wrong
         .run()
         .ends(1)
-        .says("the service refused the credentials (102); nothing was sent after that")
+        .says("the service refused the credentials (102); nothing was sent after that; correct the credentials")
         .hides(&["canary0password"]);
     sandbox.with_account(words(session), "strict").run().ends(0);
+}
+
+#[test]
+fn credentials_that_were_refused_earlier_are_reported_with_the_file_that_remembers_them() {
+    let sandbox = Running::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml").display().to_string();
+    let wrong = || {
+        let survey = words(&format!("survey --write {own}"));
+        sandbox.with_account(survey, "main").env("PG_API_PASSWORD", "canary0password").run().ends(1)
+    };
+    let (first, second) = (wrong(), wrong());
+    second
+        .says("the service refused these credentials (102) in an earlier survey, so they were not sent again; correct them")
+        .says(&format!("or delete {own}.throttle if they were valid"))
+        .prints(", 0 requests\n");
+    // There is nothing to report about any point.
+    assert_eq!(first.out.lines().count(), 1, "{}", first.out);
+    // Corrected ones are sent.
+    survey(&sandbox, "main", &format!("--write {own}")).ends(0);
+    std::fs::remove_file(format!("{own}.throttle")).unwrap();
+}
+
+#[test]
+fn a_mistyped_card_is_refused_before_anything_is_sent() {
+    let nowhere = closed_address();
+    for (card, says) in [
+        ("approved 4000000000001001 12/49 123", "line 1: the card number has a wrong check digit"),
+        ("not-enrolled 4000000000001000 13/49 123", "line 1: the month of the expiry date is not 01 to 12"),
+        ("declined 4000000000001000 00/49 123", "line 1: the month of the expiry date is not 01 to 12"),
+    ] {
+        let survey = words("survey --with-payments --cards -").input(card).account(&nowhere).run();
+        survey.ends(2).says(says).hides(&["4000000000001"]);
+    }
+}
+
+/// The points that need a card that does not do what its role says are not decided: the report names the card and the reason.
+#[test]
+fn a_card_that_does_not_work_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.toml").display().to_string();
+    let expired = |role: &str| {
+        let cards = CARDS
+            .lines()
+            .map(|line| if line.starts_with(role) { line.replace("12/49", "12/20") } else { line.to_owned() });
+        cards.collect::<Vec<_>>().join("\n")
+    };
+    let error = "the card form returned error 109 on cardExpiryYear";
+    let all = ["approved", "declined", "insufficient-funds", "challenge", "not-enrolled"];
+    let mut cases: Vec<_> = all.iter().map(|role| (*role, expired(role), error)).collect();
+    cases.push((
+        "approved",
+        "approved 4000000000002008 12/49 123".to_owned(),
+        "no payment was approved: the reply was not refused, status \"901\"",
+    ));
+    cases.push(("declined", CARDS.replace("4000000000002008", "4000000000001000"), "its payment was approved"));
+    for (role, cards, why) in cases {
+        let sandbox = Running::start(&[]);
+        let command = words(&format!("survey --with-payments --cards - --write {own} --throttle {own}.{role}"));
+        let ended = sandbox.with_account(command, "main").input(&cards).run().ends(1);
+        let told = format!("the test card {role} did not work: {why}");
+        let ended =
+            ended.says(&format!("{told}; check the card, and run the survey again")).prints(&format!("\n{told}\n"));
+        let unclear = ["first", "second", "third", "fourth", "token", "preauth", "payment"];
+        assert!(unclear.iter().all(|name| !ended.out.contains(&format!("did not return: {name}"))), "{}", ended.out);
+        assert!(std::fs::read_to_string(&own).unwrap().contains(&format!("# INCOMPLETE: {told}\n")));
+        std::fs::remove_file(format!("{own}.{role}")).unwrap();
+    }
 }
 
 #[test]

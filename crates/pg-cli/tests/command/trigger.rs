@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::command::{
-    peer::closed_address,
+    peer::{Peer, closed_address, reply},
     pg::{pg, words},
     sandbox::Running,
 };
@@ -94,7 +94,9 @@ fn a_step_that_fails_is_shown_and_ends_the_story() {
     let base = sandbox.facts["baseUrl"].as_str().unwrap();
     // This account takes no raw card numbers.
     let ended = pg(["trigger", "partial-refund", "--merchant", "strict", "--sandbox", base]).run().ends(1);
-    ended.prints("✗").prints("106").prints("0 of 1 steps went as expected").prints("nothing was charged");
+    let ended = ended.prints("✗ refused: 106 ").prints("0 of 1 steps went as expected").prints("nothing was charged");
+    let ended = ended.prints(": the account strict has no raw card numbers; choose another with --merchant\n");
+    assert!(!ended.out.contains("ask the operator"), "{}", ended.out);
     let fault = pg(["sandbox", "faults", "add", "any", "garble", "--sandbox", base]).run();
     fault.ends(0);
     pg(["trigger", "lost-reply", "--sandbox", base]).run().ends(1).prints("remove it with `pg sandbox faults clear`");
@@ -126,11 +128,44 @@ fn a_callback_that_a_setting_holds_back_is_explained() {
 }
 
 #[test]
+fn a_callback_that_is_not_acknowledged_fails_its_step() {
+    let nowhere = format!("{}/hook", closed_address());
+    for scenario in ["checkout", "checkout-callback-lost", "checkout-callback-twice", "updater-batch"] {
+        let ended = pg(["trigger", scenario, "--standalone", "--callback-url", &nowhere]).run().ends(1);
+        ended.prints(&format!("✗ the callback was not acknowledged: sent to {nowhere}: no connection"));
+    }
+    let shop = Peer::answering(&reply("502 Bad Gateway", "text/plain", ""));
+    let ended = pg(["trigger", "checkout", "--standalone", "--callback-url", &shop.base]).run().ends(1);
+    ended.prints("✗ the callback was not acknowledged").prints(": HTTP 502").prints("2 of 3 steps");
+    shop.request();
+    let shop = Peer::answering(&reply("204 No Content", "text/plain", ""));
+    let ended = pg(["trigger", "checkout", "--standalone", "--callback-url", &shop.base]).run().ends(0);
+    ended.prints("✓ called back").prints(": HTTP 204");
+    shop.request();
+}
+
+#[test]
+fn a_callback_that_goes_to_a_registered_address_is_explained_with_a_remedy() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
+    let hook = format!("{}/hook", closed_address());
+    pg(["sandbox", "callbacks", "register", &hook, "--sandbox", base]).run().ends(0);
+    for scenario in ["checkout", "updater-batch"] {
+        let ended = pg(["trigger", scenario, "--sandbox", base]).run().ends(1);
+        ended
+            .prints(&format!("✗ the callback went to {hook}, which is registered for account main"))
+            .prints("`pg sandbox callbacks unregister --account main`");
+    }
+    pg(["sandbox", "callbacks", "unregister", "--account", "main", "--sandbox", base]).run().ends(0);
+    pg(["trigger", "checkout", "--sandbox", base]).run().ends(0);
+}
+
+#[test]
 fn invalid_words_and_a_missing_sandbox_are_reported() {
     // Refused before a request is sent.
     words("trigger checkout --callback-url foo").run().ends(2).says("expected a URL such as https://");
     words("trigger declin").run().ends(2).says("similar value exists: 'decline'");
-    words("trigger").run().ends(2).says("<SCENARIO>");
+    words("trigger").run().ends(2).says("name a SCENARIO; `pg trigger --list` lists them");
     words("trigger decline --standalone --sandbox http://127.0.0.1:1").run().ends(2).says("cannot be used with");
     for allowed in ["", " --plain-http"] {
         let plain = format!("trigger decline --sandbox http://sandbox.example:8480{allowed}");

@@ -36,7 +36,7 @@ fn a_store_of_another_program_is_left_alone() {
     let store = folder.path().join("letters.txt");
     fs::write(&store, "These are letters and no store. ".repeat(200)).unwrap();
     let shop = Shop { folder, store };
-    shop.is_left_alone_with("not a sandbox store");
+    shop.is_left_alone_with("not a sandbox store; it was not changed; choose another with --store\n");
 
     let shop = Shop::with_a_payment();
     shop.overwrite(APPLICATION_ID, 7);
@@ -57,7 +57,7 @@ fn a_damaged_store_is_left_alone() {
     let pages = file.metadata().unwrap().len() / 4096;
     // Everything but the header and the list of tables.
     (1..pages).for_each(|page| file.write_all_at(&[0xA5; 4096], page * 4096).unwrap());
-    shop.is_left_alone_with("damaged");
+    shop.is_left_alone_with("; restore a copy of all of its files\n");
 }
 
 #[test]
@@ -66,10 +66,16 @@ fn cards_need_the_key_that_they_were_sealed_with() {
     let key = fs::read(shop.key()).unwrap();
 
     fs::remove_file(shop.key()).unwrap();
-    shop.is_left_alone_with("restore that file");
+    shop.is_left_alone_with("shop.sqlite.key is missing; restore it\n");
     assert!(!shop.key().exists(), "a new key would hide that the old one is missing");
 
-    for (text, problem) in [("0".repeat(64), "restore that file"), ("no key".to_owned(), "64 hexadecimal digits")] {
+    for (text, problem) in [
+        (
+            "0".repeat(64),
+            "the key belongs to another store; restore the key file with which the store's cards were sealed\n",
+        ),
+        ("no key".to_owned(), "64 hexadecimal digits; restore it\n"),
+    ] {
         fs::write(shop.key(), text).unwrap();
         fs::set_permissions(shop.key(), Permissions::from_mode(0o600)).unwrap();
         shop.is_left_alone_with(problem);
@@ -77,7 +83,7 @@ fn cards_need_the_key_that_they_were_sealed_with() {
 
     fs::write(shop.key(), &key).unwrap();
     fs::set_permissions(shop.key(), Permissions::from_mode(0o644)).unwrap();
-    shop.is_left_alone_with("chmod 600");
+    shop.is_left_alone_with(&format!("run: chmod 600 {}\n", shop.key().display()));
 
     fs::set_permissions(shop.key(), Permissions::from_mode(0o000)).unwrap();
     shop.is_left_alone_with("cannot read or create the key file");
@@ -101,7 +107,9 @@ fn an_unwritable_path_is_named() {
     shop.is_left_alone_with("cannot open the store");
     fs::set_permissions(&shop.store, Permissions::from_mode(0o644)).unwrap();
     shop.still_works();
-    refused(shop.folder.path(), "cannot open the store");
+    refused(shop.folder.path(), "; name a file for the store\n");
+    let nowhere = shop.folder.path().join("none");
+    refused(&nowhere.join("shop.sqlite"), &format!("the folder {} does not exist; create it\n", nowhere.display()));
 }
 
 /// A store with a payment, and its key.
@@ -158,7 +166,7 @@ fn refused(store: &Path, problem: &str) {
     let mut command = if superuser { under(script, store) } else { command(store) };
     let ended = piped(&mut command).output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
-    let words = [problem, store.to_str().unwrap(), "--store"];
+    let words = [problem, store.to_str().unwrap()];
     assert!(words.iter().all(|word| said.contains(word)), "no {words:?} in {said}");
     assert!(ended.status.code() == Some(2) && said.lines().count() == 1, "{said}");
 }

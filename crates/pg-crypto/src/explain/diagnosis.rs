@@ -67,7 +67,7 @@ pub enum Diagnosis {
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Valid => f.write_str("the signature is right"),
+            Self::Valid => f.write_str("the signature is valid"),
             Self::Mistakes(mistakes) => {
                 for (at, mistake) in mistakes.iter().enumerate() {
                     write!(f, "{}{mistake}", if at == 0 { "" } else { "; and " })?;

@@ -82,7 +82,7 @@ impl fmt::Display for Mistake {
             Self::ParameterMissing(name) => {
                 return write!(f, "{} was not signed; sign everything that is sent", Printable(name));
             }
-            Self::UpperCaseHex => "the signature is right but in upper case; write it in lower case",
+            Self::UpperCaseHex => "the signature is in upper case; write it in lower case",
             Self::SignatureWhiteSpace => "the signature has white space around it; remove it",
         })
     }

@@ -305,7 +305,7 @@ async fn wrong_credentials_are_refused() {
     assert!(!error.may_be_executed());
     assert_eq!(
         error.to_string(),
-        "refused: 102 Invalid API credentials (trace code 12345678, HTTP 401): fix the credentials"
+        "refused: 102 Invalid API credentials (trace code 12345678, HTTP 401): check the API key and password"
     );
 }
 

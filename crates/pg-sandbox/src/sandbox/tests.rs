@@ -487,7 +487,7 @@ fn a_missing_or_foreign_key_file_is_refused_and_none_is_made() {
     drop(open(1).unwrap());
     let key = vault::key_path(&path);
     std::fs::remove_file(&key).unwrap();
-    assert!(matches!(open(2), Err(OpenError::WrongKeyFile)));
+    assert!(matches!(open(2), Err(OpenError::KeyFileLost(path)) if path == key));
     assert!(!key.exists());
     vault::create_key(&key, &[9; 32]).unwrap();
     assert!(matches!(open(1), Err(OpenError::WrongKeyFile)));

@@ -28,7 +28,7 @@ mod updater;
 
 pub(super) use access::{Denied, check};
 pub(super) use listing::Listing;
-pub(super) use lists::List;
+pub(super) use lists::{List, unknown_account};
 
 /// The path below `/_sandbox/` that replies while the process runs, whatever the state of its store. Load balancers and
 /// container platforms call it and [`READY`]. Both are open to every machine and reveal nothing else.
@@ -179,8 +179,8 @@ fn is_list(segments: &[&str]) -> bool {
 fn check_parameters(request: &Request<Bytes>) -> Result<(), String> {
     let query = request.uri().query().unwrap_or_default();
     let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
-    if query.iter().any(|(name, _)| name != "account") {
-        return Err("unknown parameter: only account is accepted here".to_owned());
+    if let Some((name, _)) = query.iter().find(|(name, _)| *name != "account") {
+        return Err(format!("unknown parameter {:?}: only account is accepted here", pg_model::mask::text(name)));
     }
     Ok(())
 }

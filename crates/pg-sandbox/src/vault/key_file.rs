@@ -70,7 +70,7 @@ pub fn load_key(path: &Path) -> Result<Option<KeyFile>, KeyFileError> {
 ///
 /// # Errors
 ///
-/// [`KeyFileError::Io`].
+/// [`KeyFileError::NoFolder`] and [`KeyFileError::Io`].
 pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<bool, KeyFileError> {
     let whole = beside(path, &format!(".new-{}", std::process::id()));
     let create = || {
@@ -90,7 +90,11 @@ pub(crate) fn create_key(path: &Path, key: &[u8; 32]) -> Result<bool, KeyFileErr
     create().map_err(|error| {
         // A partial file would stay on a full disk.
         drop(fs::remove_file(&whole));
-        KeyFileError::Io(path.to_owned(), error)
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        match folder.filter(|_| error.kind() == io::ErrorKind::NotFound) {
+            Some(folder) => KeyFileError::NoFolder(folder.to_owned()),
+            None => KeyFileError::Io(path.to_owned(), error),
+        }
     })
 }
 
@@ -185,8 +189,11 @@ pub enum KeyFileError {
     /// It cannot be read or created.
     #[error("cannot read or create the key file {path}: {problem}", path = .0.display(), problem = .1)]
     Io(PathBuf, #[source] io::Error),
+    /// Its folder does not exist.
+    #[error("the folder {folder} does not exist; create it", folder = .0.display())]
+    NoFolder(PathBuf),
     /// Its content is not 64 hexadecimal digits.
-    #[error("the key file {path} does not contain 64 hexadecimal digits", path = .0.display())]
+    #[error("the key file {path} does not contain 64 hexadecimal digits; restore it", path = .0.display())]
     Unreadable(PathBuf),
     /// Other users can read or write it.
     #[error("the key file is accessible to other users; run: chmod 600 {path}", path = .0.display())]

@@ -4,7 +4,7 @@
 use std::{env, error::Error, fs, process::ExitCode};
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, model::Dialect};
-use tokio::signal;
+use tokio::{net::TcpListener, signal};
 
 /// Returns the account from the variables that `pg sandbox` prints, with the dialect of `SHOP_DIALECT`.
 ///
@@ -27,9 +27,23 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
     // declines. Without a file nothing is assumed, and payments that depend on such an answer end as unknown. With a
     // sandbox, name the sandbox's dialect.
     Ok(match env::var("SHOP_DIALECT") {
-        Ok(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
+        Ok(file) => {
+            let wrong = |error: &dyn Error| format!("SHOP_DIALECT: cannot read {file}: {error}");
+            let text = fs::read_to_string(&file).map_err(|error| wrong(&error))?;
+            account.with_dialect(Dialect::from_toml(&text).map_err(|error| wrong(&error))?)
+        }
         Err(_) => account,
     })
+}
+
+/// Listens on the address of `SHOP_LISTEN`.
+///
+/// # Errors
+/// If it cannot.
+pub async fn listener() -> Result<TcpListener, Box<dyn Error>> {
+    let address = env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned());
+    let bound = TcpListener::bind(&address).await;
+    Ok(bound.map_err(|error| format!("cannot listen on {address}: {error}; choose another with SHOP_LISTEN"))?)
 }
 
 /// Prints an error as one line.

@@ -45,7 +45,7 @@ mod pages;
 mod payments;
 
 pub use customers::Customers;
-pub use environment::{account_of_environment, exit_code, stopped};
+pub use environment::{account_of_environment, exit_code, listener, stopped};
 pub use fleet::{FleetConfig, serve as serve_in_fleet};
 
 /// The price of a pound of tea.

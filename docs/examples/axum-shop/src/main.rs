@@ -8,9 +8,8 @@
 
 use std::{env, error::Error, path::PathBuf, process::ExitCode};
 
-use axum_shop::{Config, account_of_environment, exit_code, stopped};
+use axum_shop::{Config, account_of_environment, exit_code, listener, stopped};
 use pg_hyper::proto::BaseUrl;
-use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -18,7 +17,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let listener = TcpListener::bind(env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned())).await?;
+    let listener = listener().await?;
     // The address at which browsers and the service reach the shop: https and a name, once a proxy with a certificate
     // is in front.
     let public_url = env::var("SHOP_URL").unwrap_or(format!("http://{}", listener.local_addr()?));

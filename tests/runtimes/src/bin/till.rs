@@ -23,15 +23,17 @@ use pg_proto::{
 use ureq::Agent;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let base = BaseUrl::parse(&env::var("PG_BASE_URL")?)?;
+    let variable = |name: &str| env::var(name).map_err(|_| format!("{name} is not set"));
+    let base = BaseUrl::parse(&variable("PG_BASE_URL")?)?;
     if !base.is_private() {
         return Err("neither https nor this machine: card data must not travel there".into());
     }
-    let credentials = Credentials::new(env::var("PG_API_KEY")?, env::var("PG_API_PASSWORD")?, env::var("PG_SHA_KEY")?);
+    let credentials = Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?);
     let mut account = Account::new(base, credentials);
     // What the documents leave open. Without the file, a decline is an unknown outcome.
     if let Some(file) = env::var_os("PG_DIALECT") {
-        account = account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?);
+        let text = fs::read_to_string(&file).map_err(|error| format!("PG_DIALECT: {}: {error}", file.display()))?;
+        account = account.with_dialect(Dialect::from_toml(&text)?);
     }
     let reference = env::args().nth(1).ok_or("which order?")?;
     let (machine_file, outcome_file) = (format!("{reference}.json"), format!("{reference}.txt"));

@@ -38,10 +38,22 @@ async fn the_program_reads_the_dialect_of_the_service_before_it_pays() {
     let mut till = place.program(PROGRAM, &place.address(), "");
     till.env("PG_DIALECT", place.folder.path().join("missing.toml"));
     let ended = till.arg("order-7").current_dir(place.folder.path()).output().await.unwrap();
-    assert!(!ended.status.success() && String::from_utf8_lossy(&ended.stderr).contains("NotFound"), "{ended:?}");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(!ended.status.success() && said.contains("PG_DIALECT: ") && said.contains("missing.toml: "), "{said}");
     assert!(place.ledger("order-7").await.is_empty());
     let page = include_str!("../../../../docs/guide/custom-runtime.md");
     assert!(page.contains("\n$ export PG_DIALECT=../pg/crates/pg-sandbox/dialects/sandbox.toml\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_variable_that_is_missing_is_named() {
+    let place = Place::new().await;
+    for name in ["PG_BASE_URL", "PG_API_KEY", "PG_API_PASSWORD", "PG_SHA_KEY"] {
+        let mut till = place.program(PROGRAM, &place.address(), "");
+        let ended = till.env_remove(name).arg("order-7").current_dir(place.folder.path()).output().await.unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(!ended.status.success() && said.contains(&format!("{name} is not set")), "{said}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -279,7 +279,12 @@ fn a_registered_destination_receives_the_callbacks_of_its_account_and_kind() {
     };
     for (merchant, kind, url, problem) in [
         ("unknown", "checkout", url, "merchant must be the name of an account"),
-        ("main", "account-updater", "http://10.0.0.1/", "callbacks to private networks are disabled"),
+        (
+            "main",
+            "account-updater",
+            "http://10.0.0.1/",
+            "callbacks to private networks are disabled; start the sandbox with --private-networks",
+        ),
         ("main", "account-updater", "http://169.254.169.254/", "never go to link-local"),
         ("main", "sms", url, "kind is account-updater or checkout"),
     ] {

@@ -99,6 +99,13 @@ fn lists_come_in_pages_and_by_merchant() {
     assert_eq!(references(&mut shop, &format!("?limit=2&before={key}")), "21");
     assert_eq!(references(&mut shop, "?merchant=other"), "1");
     assert_eq!(references(&mut shop, "?merchant=main&limit=3"), "432");
+    for list in ["transactions", "requests"] {
+        let refused = shop.control(&format!("{list}?merchant=nobody"), "");
+        assert_eq!(
+            (refused.status, &refused.json()["error"]),
+            (400, &"unknown account \"nobody\"; known accounts: main, strict, other".into())
+        );
+    }
     let link = shop.control("transactions?limit=2", "").headers["link"].to_str().unwrap().to_owned();
     assert!(link.contains(&format!("before={key}")) && link.ends_with("rel=\"next\""), "{link}");
 }

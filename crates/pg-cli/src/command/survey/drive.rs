@@ -64,7 +64,10 @@ pub(super) fn drive(
 fn store(survey: &Survey, throttle: Option<&DurableFile>) -> Result<(), Failure> {
     let Some(file) = throttle else { return Ok(()) };
     file.write(survey.saved_throttle().text()).map_err(|error| {
-        Failure::misuse(format!("cannot store the state of the rate limit: {error}; choose another --throttle FILE"))
+        let file = file.path().display();
+        Failure::misuse(format!(
+            "cannot store the state of the rate limit in {file}: {error}; choose another --throttle FILE"
+        ))
     })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pg_model::Dialect;
 use pg_proto::Account;
 use pg_sandbox::{ASSUMPTIONS, Assumption};
-use pg_survey::{Conclusion, Confidence, Ending, Finding, Plan, Planned, Report, points};
+use pg_survey::{Conclusion, Confidence, Ending, Finding, Plan, Planned, Report, UnusableCard, points};
 use serde::Serialize;
 
 use crate::{
@@ -82,6 +82,7 @@ struct Whole<'a> {
     address: String,
     ending: String,
     requests: usize,
+    unusable_cards: &'a [UnusableCard],
     compared_with: &'a str,
     errors: usize,
     differences: usize,
@@ -108,6 +109,7 @@ pub(super) fn report(
             address,
             ending: report.ending.to_string(),
             requests: report.requests,
+            unusable_cards: &report.unusable_cards,
             compared_with: ours.shown_name(),
             errors: report.with(Conclusion::Error).count(),
             differences: report.with(Conclusion::Differs).count(),
@@ -120,6 +122,13 @@ pub(super) fn report(
     let paint = Paint::of_stdout();
     let mut text =
         format!("Survey of {address}: {}, {}\n", output::harmless(&report.ending.to_string()), requests(report));
+    for card in &report.unusable_cards {
+        let _ = writeln!(text, "{}", paint.bad(&output::harmless(&card.to_string())));
+    }
+    if report.findings.iter().all(|finding| finding.seen.is_none()) {
+        output::page(text.trim_end())?;
+        return ended;
+    }
     let name = ours.shown_name();
     let parts = [
         (Conclusion::Error, "Errors of the service".to_owned()),
@@ -219,8 +228,10 @@ pub(super) fn file(dialect: &Dialect, report: &Report, account: &Account) -> Str
     };
     let errors: String =
         report.with(Conclusion::Error).map(|error| format!("# ERROR: {}\n", line(&error.remark))).collect();
+    let cards: String =
+        report.unusable_cards.iter().map(|card| format!("# INCOMPLETE: {}\n", line(&card.to_string()))).collect();
     format!(
-        "{partial}{errors}# What `pg survey` saw at {}: {}. docs/guide/dialects.md explains each key.\n\
+        "{partial}{cards}{errors}# What `pg survey` saw at {}: {}. docs/guide/dialects.md explains each key.\n\
          # After an error without `remedy = \"fix-request\"`, clients look the payment up: the code may mean a used reference.\n\
          # Not decided: {}\n\
          # Not decidable from outside (docs/reference/questions.md): {}\n\n{}",

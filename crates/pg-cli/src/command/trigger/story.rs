@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use pg_hyper::{Client, Error};
-use pg_model::{Currency, Dialect, Encoding, Item, Order, Outcome, Transaction};
+use pg_model::{Currency, Dialect, Encoding, ErrorCode, Item, Order, Outcome, Remedy, Transaction};
 use pg_proto::{Account, BaseUrl, Credentials, EnterpriseCredentials};
 use serde_json::{Value, json};
 
@@ -43,6 +43,8 @@ pub(super) struct Story {
     pub(super) updater_key: Option<String>,
     /// Findings without a request.
     pub(super) findings: Vec<Pair>,
+    /// The account's name, if it takes no raw card numbers.
+    without_cards: Option<String>,
     base: BaseUrl,
     credentials: [String; 3],
     dialect: Arc<Dialect>,
@@ -93,6 +95,8 @@ impl Story {
             faults: Vec::new(),
             payments: Vec::new(),
             failed: false,
+            without_cards: (account["rawCards"] == false)
+                .then(|| account["name"].as_str().unwrap_or_default().to_owned()),
             control,
             wire,
             reference,
@@ -115,12 +119,24 @@ impl Story {
         if self.failed {
             return;
         }
-        let seen = action(self).await;
+        let seen = action(self).await.map_err(|told| self.with_remedy(told));
         self.look();
         self.failed = seen.is_err();
         let exchanges = std::mem::take(&mut self.exchanges);
         let findings = std::mem::take(&mut self.findings);
         self.report.add(Step { title, story: about, exchanges, findings, seen });
+    }
+
+    /// Returns an error with what to do here instead of the operator's advice.
+    fn with_remedy(&self, told: String) -> String {
+        let refused = format!("refused: {} ", ErrorCode::PERMISSION_DENIED.as_str());
+        match &self.without_cards {
+            Some(name) if told.starts_with(&refused) => format!(
+                "{}: the account {name} has no raw card numbers; choose another with --merchant",
+                told.trim_end_matches(&format!(": {}", Remedy::AskOperator))
+            ),
+            _ => told,
+        }
     }
 
     /// Removes its remaining faults, and prints the ledger. True if every step went as expected.
@@ -166,6 +182,9 @@ impl Story {
     }
 
     /// Returns the next callback about a key, at any address: its body if it arrives here.
+    ///
+    /// # Errors
+    /// If none is sent in time, or the other address does not acknowledge it.
     pub(super) async fn callback(
         &mut self,
         about: &str,
@@ -173,7 +192,10 @@ impl Story {
     ) -> Result<Option<http::Request<Bytes>>, String> {
         self.look();
         if self.callback_url.is_none() {
-            let callback = self.listener.next().await.map_err(|error| held_back(&error))?;
+            let callback = match self.listener.next().await {
+                Ok(callback) => callback,
+                Err(error) => return Err(elsewhere(&self.journaled(about).await?).unwrap_or_else(|| held_back(&error))),
+            };
             self.exchanges.push(Exchange::callback(callback.clone(), listener::ANSWER));
             return Ok(Some(callback));
         }
@@ -194,10 +216,13 @@ impl Story {
         let found = tokio::time::timeout(PATIENCE, wait).await;
         let found = found.map_err(|_| held_back(&format!("no callback within {} seconds", PATIENCE.as_secs())))??;
         let last = &found["lastResult"];
-        let result = last["status"]
-            .as_u64()
+        let status = last["status"].as_u64();
+        let result = status
             .map_or_else(|| last["error"].as_str().unwrap_or_default().to_owned(), |status| format!("HTTP {status}"));
         let to = found["url"].as_str().unwrap_or_default();
+        if !status.is_some_and(|status| (200..300).contains(&status)) {
+            return Err(format!("the callback was not acknowledged: sent to {to}: {result}"));
+        }
         self.findings.push(("callback".to_owned(), format!("sent to {to}: {result}")));
         Ok(None)
     }
@@ -254,6 +279,16 @@ fn held_back(error: &str) -> String {
         "{error}; `pg sandbox callbacks` lists it if a setting holds it back: `pg sandbox callbacks reset` and `pg sandbox \
          clock resume` undo the settings"
     )
+}
+
+/// Returns the error of a callback that went to a registered destination instead of to the URL of the request.
+fn elsewhere(callback: &Value) -> Option<String> {
+    callback["requestedUrl"].as_str()?;
+    let [to, account] = ["url", "merchant"].map(|name| callback[name].as_str().unwrap_or_default());
+    Some(format!(
+        "the callback went to {to}, which is registered for account {account}; `pg sandbox callbacks unregister --account \
+         {account}` removes the address"
+    ))
 }
 
 fn account_of(base: &BaseUrl, [key, password, sha]: &[String; 3], dialect: &Arc<Dialect>) -> Account {

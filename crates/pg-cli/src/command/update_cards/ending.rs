@@ -62,7 +62,8 @@ pub(super) fn is_complete(summary: &Summary) -> bool {
     summary.end == UpdateEnd::Complete
 }
 
-/// Reports the results. `trouble` is the last error, and what to do if sending was stopped.
+/// Reports the results. `trouble` is the last error, and what to do if sending was stopped. The next run does not resume one
+/// that `is_forgotten`.
 ///
 /// # Errors
 /// If the run did not finish.
@@ -71,6 +72,7 @@ pub(super) fn tell(
     input: &Input,
     results: &Results,
     trouble: (Option<&DriveError>, &str),
+    is_forgotten: bool,
     dialect: &Dialect,
     json: bool,
 ) -> Result<Exit, Failure> {
@@ -88,7 +90,7 @@ pub(super) fn tell(
         output::say(&format!("pg: {advice}"));
     }
     if !is_complete(summary) {
-        return Err(early(summary, trouble, input.path()));
+        return Err(early(summary, trouble, go_on(input.path(), is_forgotten)));
     }
     if json && !results.on_standard_output() {
         output::json(&Report::of(&summary.progress, &results.name(), unfinished))?;
@@ -97,11 +99,11 @@ pub(super) fn tell(
 }
 
 /// Returns the failure of a run that the user interrupted.
-pub(super) fn interruption(progress: &Progress, path: Option<&Path>) -> Failure {
+pub(super) fn interruption(progress: &Progress, path: Option<&Path>, is_forgotten: bool) -> Failure {
     let on_the_way = batches(progress.open_batches);
     let done = counted(over(progress), "card is done", "cards are done");
     let message = format!("interrupted: {done}, {on_the_way} in progress");
-    Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path)))
+    Failure::new(Exit::Unknown, format!("{message}; {}", go_on(path, is_forgotten)))
 }
 
 /// Returns the failure of writing results. The input decides whether the run `can_go_on`.
@@ -136,18 +138,24 @@ fn remedy(error: &io::Error) -> &'static str {
 const GO_ON: &str = "run the same command again to resume";
 const NO_GOING_ON: &str = "a run from standard input cannot be resumed; a run of a file can";
 
-fn go_on(path: Option<&Path>) -> &'static str {
-    if path.is_some() { GO_ON } else { NO_GOING_ON }
+/// The advice for a run of which nothing is stored.
+const AGAIN: &str = "run the same command again";
+
+fn go_on(path: Option<&Path>, is_forgotten: bool) -> &'static str {
+    match path {
+        None => NO_GOING_ON,
+        Some(_) if is_forgotten => AGAIN,
+        Some(_) => GO_ON,
+    }
 }
 
 /// Returns the failure of a run that ended early.
-fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), path: Option<&Path>) -> Failure {
-    let go_on = go_on(path);
+fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), go_on: &str) -> Failure {
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
     match &summary.end {
         UpdateEnd::Refused(refused) => {
             let told = refusal::explained(refused);
-            let message = format!("{told}; nothing more was sent; fix this, then {go_on}");
+            let message = format!("{told}; nothing more was sent; then {go_on}");
             Failure::new(Exit::Refused, message).refusal(Some(Refusal::from(refused)))
         }
         UpdateEnd::Unreachable => {

@@ -214,29 +214,32 @@ impl Run {
         json: bool,
     ) -> Result<Exit, Failure> {
         let Some(summary) = summary else {
-            if self.is_new && self.gate.left() == 0 {
+            let is_forgotten = self.is_new && self.gate.left() == 0;
+            if is_forgotten {
                 self.forget()?;
             }
-            return Err(ending::interruption(&self.updating.progress(), input.path()));
+            return Err(ending::interruption(&self.updating.progress(), input.path(), is_forgotten));
         };
-        self.finish(summary)?;
+        let is_forgotten = self.finish(summary)?;
         let stop = self.sharing.advice_after_stop();
-        ending::tell(summary, input, &self.results, (self.updating.error(), &*stop), dialect, json)
+        ending::tell(summary, input, &self.results, (self.updating.error(), &*stop), is_forgotten, dialect, json)
     }
 
-    /// Writes the end of the output, and stores the state before it.
-    fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
+    /// Writes the end of the output, and stores the state before it. Returns whether the run is forgotten instead.
+    fn finish(&mut self, summary: &Summary) -> Result<bool, Failure> {
         // Nothing was sent, or the only request was refused. After a correction, such as another account, the run
         // starts from the beginning.
         let may_have_left = if matches!(summary.end, UpdateEnd::Refused(_)) { 1 } else { 0 };
         if self.is_new && self.gate.left() <= may_have_left {
-            return self.forget();
+            self.forget()?;
+            return Ok(true);
         }
         if ending::is_complete(summary) {
             self.results.finish().map_err(|error| self.no_room(&error))?;
             self.keeper.change(|state| state.finished = true);
         }
-        self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))
+        self.keeper.keep(&self.updating.saved()).map_err(|error| ending::not_stored(&error))?;
+        Ok(false)
     }
 
     /// Forgets a run if the service has none of its batches.

@@ -12,7 +12,7 @@ fn wrong_credentials_are_sent_once() {
         .run()
         .ends(1)
         .says("refused: 123")
-        .says("run the same command again to resume");
+        .says(": check the SHA key; nothing more was sent; then run the same command again\n");
     assert_eq!(cards.requests(), 1);
     let told = cards.update("--json").env("PG_API_PASSWORD", "wrong").run().ends(1);
     let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
@@ -78,6 +78,16 @@ fn a_wrong_updater_key_stops_everything() {
     let cards = Cards::new(5);
     cards.update("").env("PG_ACCOUNT_UPDATER_KEY", "wrong").run().ends(1).says("refused: 180");
     assert_eq!((cards.requests(), cards.shop.submitted().len()), (1, 0));
+    // No run is stored that could be resumed.
+    let ended = cards.update("").env("PG_API_PASSWORD", "wrong").run().ends(1);
+    assert!(
+        ended
+            .err
+            .ends_with(": check the API key and password; nothing more was sent; then run the same command again\n"),
+        "{}",
+        ended.err
+    );
+    assert!(!cards.beside(".pg-state").exists());
     cards.update("").run().ends(0);
     cards.are_exact();
 }

@@ -88,8 +88,9 @@ impl Asked {
 
     /// Reads the members of that object.
     pub(super) fn read(members: &Map<String, Value>) -> Result<Self, String> {
-        if members.keys().any(|name| !KNOWN.contains(&&**name)) {
-            return Err(format!("unknown member: only {} are accepted", KNOWN.join(", ")));
+        if let Some(name) = members.keys().find(|name| !KNOWN.contains(&&***name)) {
+            let name = pg_model::mask::text(name);
+            return Err(format!("unknown member {name:?}: only {} are accepted", KNOWN.join(", ")));
         }
         let method = method(members.get("method"))?;
         let kind = kind(members)?;
@@ -241,7 +242,7 @@ mod tests {
         for (body, problem) in [
             ("", "the body must be a JSON object"),
             ("[]", "the body must be a JSON object"),
-            (r#"{"method":"*","kind":"garble","often":1}"#, "unknown member: only method, kind, times,"),
+            (r#"{"method":"*","kind":"garble","often":1}"#, "unknown member \"often\": only method, kind, times,"),
             (r#"{"kind":"garble"}"#, "method must be \"*\" for any, or one of "),
             (r#"{"method":"transaction/nothing","kind":"garble"}"#, "method must be"),
             (r#"{"method":7,"kind":"garble"}"#, "method must be"),

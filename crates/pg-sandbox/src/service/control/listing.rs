@@ -56,10 +56,10 @@ impl Listing {
 
     fn parse(query: &str) -> Result<Self, String> {
         let query = Form::parse(query.as_bytes(), &FormLimits::default()).map_err(|error| error.to_string())?;
-        if query.iter().any(|(name, _)| !["limit", "before", "merchant", "method", "find", "account"].contains(&name)) {
-            return Err(
-                "unknown parameter: only limit, before, merchant, method, find and account are accepted".to_owned()
-            );
+        let known = ["limit", "before", "merchant", "method", "find", "account"];
+        if let Some((name, _)) = query.iter().find(|(name, _)| !known.contains(name)) {
+            let name = pg_model::mask::text(name);
+            return Err(format!("unknown parameter {name:?}: only {} are accepted", known.join(", ")));
         }
         let limit = match query.given("limit") {
             None => USUAL,
@@ -239,6 +239,16 @@ mod tests {
         let of_one_method = listing("method=checkout/gettoken");
         assert_eq!(of_one_method.method(), Some("enterprise/gettoken"));
         assert_eq!(of_one_method.next("k"), "limit=50&before=k&method=enterprise%2Fgettoken");
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_named() {
+        let problem = Listing::parse("limit=1&limt=5").unwrap_err();
+        assert_eq!(
+            problem,
+            "unknown parameter \"limt\": only limit, before, merchant, method, find, account are accepted"
+        );
+        assert!(!Listing::parse("4000000000001000=1").unwrap_err().contains("4000000000001000"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::{
     records::{
         Authentication, Batch, Callback, CardToken, CheckoutToken, Details, HeldCard, Payment, Session, TextMessage,
     },
+    service::accounts,
     store::{Query, StoredRecord},
     timestamp::Timestamp,
 };
@@ -119,6 +120,9 @@ impl List {
         if listing.method().is_some() && self != Self::Requests {
             return Ok(error(StatusCode::BAD_REQUEST, "only requests can be filtered by method"));
         }
+        if let Some(problem) = unknown_account(context, &listing)? {
+            return Ok(error(StatusCode::BAD_REQUEST, &problem));
+        }
         let page = self.page(context, &listing)?;
         let next = page.next.map(|key| format!("</_sandbox/{}?{}>; rel=\"next\"", self.name(), listing.next(&key)));
         let reply = shown(page.entries.into());
@@ -153,6 +157,23 @@ impl List {
     pub(in super::super) fn no_such_entry(self) -> Answer {
         error(StatusCode::NOT_FOUND, &format!("there is no entry with this key in {}", self.name()))
     }
+}
+
+/// Returns the error of a list of an account that never existed in this store.
+pub(in super::super) fn unknown_account(
+    context: &mut Context<'_>,
+    listing: &Listing,
+) -> Result<Option<String>, Refusal> {
+    let Some(name) = listing.merchant() else { return Ok(None) };
+    // The records of an account that is no longer configured remain.
+    if context.merchant(name).is_some()
+        || accounts::reserved(&mut context.records)?.iter().any(|reserved| reserved == name)
+        || accounts::find(context, name)?.is_some()
+    {
+        return Ok(None);
+    }
+    let known: Vec<&str> = context.merchants().all().iter().map(|held| &*held.name).collect();
+    Ok(Some(format!("unknown account {:?}; known accounts: {}", pg_model::mask::text(name), known.join(", "))))
 }
 
 /// Returns when the account was created whose requests are listed: an earlier account with the same name is a different

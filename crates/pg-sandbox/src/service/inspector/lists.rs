@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use pg_model::METHODS;
 
 use super::{
-    Context, Html, List, Listing, Refusal, Reply, authentications, batches, callbacks, checkouts,
+    Context, Html, List, Listing, Refusal, Reply, authentications, batches, callbacks, checkouts, control,
     look::Look,
     requests, sessions, shown,
     site::Place,
@@ -34,6 +34,9 @@ pub(super) fn show(context: &mut Context<'_>, list: List, request: &Request<Byte
         Ok(_) => return Ok(wrong(context, "Only requests can be filtered by method.")),
         Err(problem) => return Ok(wrong(context, &problem)),
     };
+    if let Some(problem) = control::unknown_account(context, &listing)? {
+        return Ok(wrong(context, &problem));
+    }
     let (look, place) = (look(list), Place::List(list));
     let page = list.page(context, &listing)?;
     let entries: Vec<Shown<'_>> = page.entries.iter().map(Shown).collect();

@@ -12,10 +12,9 @@
 
 use std::{env, error::Error, process::ExitCode, time::Duration};
 
-use axum_shop::{Customers, FleetConfig, account_of_environment, exit_code, serve_in_fleet, stopped};
+use axum_shop::{Customers, FleetConfig, account_of_environment, exit_code, listener, serve_in_fleet, stopped};
 use pg_hyper::proto::BaseUrl;
 use pg_intents::{PostgresStore, SqliteStore, StoreError};
-use tokio::net::TcpListener;
 
 const MIGRATE: &str = "the database lacks tables of this version of the program; to make them, type: \
                        pg intents --store \"$SHOP_STORE\" migrate (with a pg that was built with --features postgres)";
@@ -26,7 +25,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let listener = TcpListener::bind(env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned())).await?;
+    let listener = listener().await?;
     let here = listener.local_addr()?;
     let config = FleetConfig {
         account: account_of_environment()?,
@@ -34,7 +33,10 @@ async fn run() -> Result<(), Box<dyn Error>> {
         name: format!("shop {here}"),
         customers: env::var("SHOP_CUSTOMERS")
             .map_or_else(|_| Ok(Customers::default()), |file| Customers::read(&file))?,
-        lease: Duration::from_secs(env::var("SHOP_LEASE").map_or(Ok(15), |seconds| seconds.parse())?),
+        lease: Duration::from_secs(
+            env::var("SHOP_LEASE")
+                .map_or(Ok(15), |seconds| seconds.parse().map_err(|_| "SHOP_LEASE is not a whole number of seconds"))?,
+        ),
     };
     let database = env::var("SHOP_STORE").unwrap_or("intents.sqlite".to_owned());
     if database.starts_with("postgres") {

@@ -10,6 +10,29 @@ use http::StatusCode;
 use place::{APPROVED_TOO, CHALLENGED, Card, Place};
 
 #[test]
+fn a_program_that_cannot_start_says_why_and_what_to_do() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    for program in [env!("CARGO_BIN_EXE_axum-shop"), env!("CARGO_BIN_EXE_fleet-shop")] {
+        let said = |variables: &[(&str, &str)]| {
+            let account =
+                ["PG_API_KEY", "PG_API_PASSWORD", "PG_SHA_KEY", "PG_ENTERPRISE_API_KEY", "PG_ENTERPRISE_API_PASSWORD"];
+            let mut command = std::process::Command::new(program);
+            command.env("PG_BASE_URL", "http://127.0.0.1:1").env("PG_ENTERPRISE_BASE_URL", "http://127.0.0.1:1");
+            command.envs(account.map(|name| (name, "any"))).envs(variables.iter().copied());
+            let ended = command.output().unwrap();
+            assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+            String::from_utf8(ended.stderr).unwrap()
+        };
+        let told = said(&[("SHOP_LISTEN", &taken)]);
+        assert!(told.starts_with(&format!("cannot listen on {taken}: ")), "{told}");
+        assert!(told.ends_with("; choose another with SHOP_LISTEN\n"), "{told}");
+        let told = said(&[("SHOP_LISTEN", "127.0.0.1:0"), ("SHOP_DIALECT", "nope.toml")]);
+        assert!(told.starts_with("SHOP_DIALECT: cannot read nope.toml: "), "{told}");
+    }
+}
+
+#[test]
 fn a_card_is_paid_with_3d_secure_also_when_every_reply_is_lost_once() {
     let place = Place::new();
     for fault in [

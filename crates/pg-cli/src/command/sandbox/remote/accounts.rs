@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{entries, print, print_list, text};
 use crate::{
     account::Setting,
-    command::sandbox::abilities,
+    command::sandbox::{abilities, setting_of},
     control::{Control, SandboxFlags},
     failure::Failure,
     output, shell, suggestion,
@@ -67,7 +67,7 @@ pub(super) fn exports(account: &Value, base: &str) -> String {
     // The reply for a new account has the addresses too.
     let others = |setting: &Setting| ![Setting::BaseUrl, Setting::EnterpriseBaseUrl].contains(setting);
     for setting in Setting::ALL.into_iter().filter(others) {
-        if let Some(value) = account[setting.member()].as_str() {
+        if let Some(value) = setting_of(account, setting) {
             lines.push(format!("export {}={}", setting.variable(), shell::word(value)));
         } else if setting.is_secret() {
             // Those of another account would be sent to this sandbox.

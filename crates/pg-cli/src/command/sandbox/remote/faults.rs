@@ -106,7 +106,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
                 let calls = if times == 1 { "call".to_owned() } else { format!("{times} calls") };
                 output::harmless(&format!(
                     "the next {calls} of {} will get {} (fault {})",
-                    text(&fault["method"]),
+                    method_of(fault),
                     described(fault),
                     text(&fault["id"])
                 ))
@@ -166,6 +166,14 @@ fn known_method(typed: &str) -> Result<String, Failure> {
     })
 }
 
+/// Returns the method as the command names it.
+fn method_of(fault: &Value) -> String {
+    match text(&fault["method"]) {
+        any if any == "*" => "any method".to_owned(),
+        method => method,
+    }
+}
+
 /// Returns the kind with its number.
 fn described(fault: &Value) -> String {
     let kind = text(&fault["kind"]);
@@ -182,7 +190,7 @@ fn shown(faults: &[Value]) -> String {
         .map(|fault| {
             [
                 text(&fault["id"]),
-                text(&fault["method"]),
+                method_of(fault),
                 described(fault),
                 format!("{} of {}", text(&fault["remaining"]), text(&fault["times"])),
                 text(&fault["created"]),

@@ -84,12 +84,12 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
             query.append_pair(name, value);
         }
     }
-    let entries = control.get(&format!("{name}?{}", query.finish())).await?;
-    if let Some(merchant) = &arguments.merchant
-        && entries.as_array().is_some_and(Vec::is_empty)
-    {
+    let entries = control.get(&format!("{name}?{}", query.finish())).await;
+    // The check knows a similar name.
+    if let (Some(merchant), Err(_)) = (&arguments.merchant, &entries) {
         check_account(&control, merchant).await?;
     }
+    let entries = entries?;
     print_list(&entries, json, &format!("pg: no {name}"), |entries| match arguments.list {
         List::Requests => requests(entries),
         List::Transactions => transactions(entries),
