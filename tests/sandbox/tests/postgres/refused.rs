@@ -81,9 +81,12 @@ fn an_empty_database_beside_the_key_of_a_store_is_refused() {
     let open = |url: &str, key: StoreKey| Sandbox::open_postgres(url, &key, Settings::default(), [9; 32]);
     assert!(open(&url, key()).is_ok());
     // A new key has no store yet, but the one before it has.
-    let next = SharedStore::new(&empty, StoreKey::from_bytes([7; 32])).older_keys([key()]);
-    let next = Sandbox::open_shared(&next, Settings::default(), [9; 32]);
-    for refused in [open(&empty, key()), next] {
+    let next = |key_of_next: StoreKey| {
+        let next = SharedStore::new(&empty, key_of_next).older_keys([key()]);
+        Sandbox::open_shared(&next, Settings::default(), [9; 32])
+    };
+    let new_file = StoreKey::File(folder.path().join("next.key"));
+    for refused in [open(&empty, key()), next(StoreKey::from_bytes([7; 32])), next(new_file)] {
         assert!(matches!(refused, Err(OpenError::StoreMissing(path)) if path == file));
     }
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'payment_sandbox'";
