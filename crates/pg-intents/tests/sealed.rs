@@ -211,11 +211,16 @@ async fn reseals_beside_events_that_cannot_be_opened<S: RewritableStore>(store: 
     let both = sealed(store, Sealing::new(key(2)).older(key(1))).await;
     assert_eq!(both.reseal().await.unwrap(), Resealed { sealed: 2, ..Resealed::default() });
     assert_eq!(both.reseal().await.unwrap(), Resealed { current: 2, ..Resealed::default() });
+    // A process that has only the older key still receives callbacks.
+    assert!(store.deliver(altered_one, &event).await.unwrap());
+    assert_eq!(both.reseal().await.unwrap(), Resealed { sealed: 1, current: 1, ..Resealed::default() });
     // The older key is not needed any more.
     let new = sealed(store, Sealing::new(key(2))).await;
     for (_, cart) in &carts {
         let events = new.events(cart, 0).await.unwrap();
         assert!(events[0].1.contains("feedfeed") && events[1].1.is_empty(), "{events:?}");
+        assert!(events.get(2).is_none_or(|(_, event)| event.contains("feedfeed")), "{events:?}");
+        assert_eq!(events.len(), if cart == altered_one { 3 } else { 2 });
     }
     let worker = world.worker_over("new", &new, &wire).await;
     assert_eq!(worker.work_once().await.unwrap(), 2);

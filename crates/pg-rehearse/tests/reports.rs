@@ -81,6 +81,10 @@ fn failures_below_the_threshold_are_no_failures_in_junit() {
         assert_eq!(junit.contains("<failure"), code == 1, "{junit}");
     }
     assert!(report.junit().contains("<skipped message=\"below the threshold critical: "), "{}", report.junit());
+    // An adapter that does not work shows nothing, however severe its failure would be.
+    report.outcomes[0].verdict = pg_rehearse::Verdict::Broken;
+    assert_eq!(report.exit_code(), 3);
+    assert!(report.junit().contains("failures=\"0\" errors=\"1\" skipped=\"0\""), "{}", report.junit());
 }
 
 #[test]

@@ -152,6 +152,7 @@ mod tests {
         let one = kept("postgres://pg@localhost:5433/db", &["192.0.2.2", "::1", "127.0.0.1"]).await;
         assert_eq!((one.get_ssl_mode(), one.get_hostaddrs()), (SslMode::Disable, &has(&["::1", "127.0.0.1"])[..]));
         assert_eq!((one.get_hosts().len(), one.get_ports()), (2, &[5433][..]));
+        assert!(one.get_hosts().iter().all(|host| *host == Host::Tcp("localhost".to_owned())));
         let two = kept("postgres://pg@localhost:5433,127.0.0.2:5434/db", &["::1", "127.0.0.1"]).await;
         assert_eq!(two.get_hostaddrs(), has(&["::1", "127.0.0.2", "127.0.0.1"]));
         assert_eq!((two.get_hosts().len(), two.get_ports()), (3, &[5433, 5434, 5433][..]));

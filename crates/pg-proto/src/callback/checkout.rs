@@ -267,6 +267,8 @@ mod tests {
             assert_eq!((hint.trans_key(), hint.status()), (KEY, Some("1")), "{method} {uri} {body}");
         }
         assert_eq!(posted(format!("<trans_key>{KEY}</trans_key>")).unwrap().trans_key(), KEY);
+        let empty = posted(format!("trans_key={KEY}&status=1&transactionKey=&status=&currency=")).unwrap();
+        assert_eq!((empty.trans_key(), empty.status(), empty.currency()), (KEY, Some("1"), None));
         assert!(matches!(posted("{"), Err(CallbackError::Unreadable(_))));
         for body in
             ["{}", "<a/>", r#"{"transactionid": "x"}"#, r#"{"trans_key": null}"#, r#"{"trans_key": {"x": "1"}}"#]

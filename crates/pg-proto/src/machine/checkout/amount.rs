@@ -67,6 +67,10 @@ mod tests {
             ("10.00", "JPY"),
             ("é.00", "GBP"),
             ("1.é", "GBP"),
+            ("100000", "GBP"),
+            ("1000x00", "GBP"),
+            ("+1.00", "GBP"),
+            ("+1", "JPY"),
         ] {
             assert_eq!(minor(value, currency), None, "{value}");
         }

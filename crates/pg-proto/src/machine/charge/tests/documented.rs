@@ -106,6 +106,17 @@ fn a_denied_lookup_is_not_an_empty_one_whatever_its_http_status() {
         assert_eq!(matches!(ended, ChargeOutcome::Refused(_)), empty, "{code}: {ended:?}");
         assert_eq!(matches!(ended, ChargeOutcome::Unknown { .. }), !empty, "{code}: {ended:?}");
     }
+    // A code that only the dialect lists.
+    for (remedy, empty) in
+        [("fix-credentials", false), ("ask-operator", false), ("fix-request", true), ("look-up", true)]
+    {
+        let text = format!("{text}[[error]]\ncode = \"779\"\nremedy = \"{remedy}\"\nassumption = 57\n");
+        let account = account().with_dialect(Dialect::from_toml(&text).unwrap());
+        let drive = Drive::of(Charge::new(account, request(), ChargeBounds::default()).unwrap(), NOW);
+        let denied = r#"{"errorCode":"779","traceCode":"","errorMessage":""}"#;
+        let ended = drive.then(refused("111")).sends("lookup").then(reply(404, denied)).ends();
+        assert_eq!(matches!(ended, ChargeOutcome::Refused(_)), empty, "{remedy}: {ended:?}");
+    }
 }
 
 #[test]
@@ -140,6 +151,7 @@ fn http_404_of_a_proxy_is_no_empty_lookup() {
         ("<html>404 Not Found</html>", true),
         ("default backend - 404", true),
         (r#"{"message":"no Route matched with those values"}"#, true),
+        (r#"{"message":"there is no route to transactions"}"#, true),
         ("{}", true),
         ("", false),
     ] {

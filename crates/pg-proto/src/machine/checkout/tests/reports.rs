@@ -72,6 +72,47 @@ fn transactions_without_a_token_are_kept_up_to_a_limit() {
     assert_eq!(run.machine.state.unclear.as_deref(), Some("key-0"));
 }
 
+/// Each of them may be the payment until it has failed. The reports are limited, since anyone can send them.
+#[test]
+fn a_checkout_lapses_only_if_each_unclear_transaction_has_failed() {
+    for failed in [&["key-1", "key-2"][..], &["key-1"], &["key-2"], &[]] {
+        let mut run = Run::waiting(Some("order-7"));
+        for key in ["key-1", "key-2"] {
+            run.tell(key).wait().reply(looked_up("Odd", "token-1", "1,000.00", "GBP"));
+            run.later(60).step(Event::Woken);
+        }
+        run.withdraw().say(&cancelled("1")).wait();
+        while matches!(run.last, Some(Action::Send(_))) {
+            if run.method() == "lookup" {
+                run.say(&found(&[])).wait();
+                continue;
+            }
+            let has_failed = failed.iter().any(|key| {
+                matches!(&run.last, Some(Action::Send(sent)) if sent.body().windows(5).any(|text| text == key.as_bytes()))
+            });
+            run.reply(looked_up(if has_failed { "Failed" } else { "Odd" }, "token-1", "1,000.00", "GBP")).wait();
+        }
+        let why = UnknownReason::Unclear;
+        let expected = match failed {
+            ["key-1", "key-2"] => CheckoutOutcome::Lapsed { cancelled: true },
+            ["key-2"] => CheckoutOutcome::Unknown { reconcile: by_key("key-1"), why },
+            _ => CheckoutOutcome::Unknown { reconcile: by_key("key-2"), why },
+        };
+        assert_eq!(*run.ended(), expected, "{failed:?}");
+    }
+    let mut run = Run::waiting(None);
+    for at in 0..NEWS + 4 {
+        run.tell(&format!("key-{at}")).wait().reply(looked_up("Odd", "token-1", "1,000.00", "GBP"));
+        run.later(60).step(Event::Woken);
+    }
+    let state = &run.machine.state;
+    assert_eq!((state.unclear_before.len(), state.unclear.as_deref()), (NEWS, Some("key-19")));
+    // The last one has failed.
+    run.tell("key-19").wait().reply(looked_up("Failed", "token-1", "1,000.00", "GBP"));
+    let state = &run.machine.state;
+    assert_eq!((state.unclear_before.len(), state.unclear.as_deref()), (NEWS - 1, Some("key-15")));
+}
+
 #[test]
 fn a_token_that_could_not_be_cancelled_is_cancelled_at_another_request() {
     let mut run = Run::waiting(Some("order-7"));

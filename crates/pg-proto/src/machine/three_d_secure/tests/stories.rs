@@ -117,3 +117,46 @@ fn resuming_a_machine_that_ended_without_a_payment_never_pays() {
         assert_eq!(run.payments(), before, "{at}");
     }
 }
+
+/// Its end is unknown because an earlier payment may be the reason. To forget that would report a paid order as not paid.
+#[test]
+fn resuming_a_machine_whose_earlier_step_may_follow_a_payment_looks_it_up_again() {
+    let account = || account().with_dialect(Dialect::documented());
+    let at = |phase: Phase| {
+        let mut run = Run::at(phase, plan());
+        let mut machine = ThreeDSecure::new(account(), request(), plan()).unwrap();
+        machine.state = run.machine.state;
+        run.machine = machine;
+        run.step(Event::Begin);
+        run
+    };
+    let steps: [fn(&mut Run); 4] = [
+        |run| _ = run.refuse("136"),
+        |run| _ = run.refuse("777"),
+        |run| _ = run.say(&initiated().replace("607", "600")),
+        |run| _ = run.refuse("125"),
+    ];
+    for (number, step) in steps.into_iter().enumerate() {
+        for phase in [Phase::Initiating, Phase::Checking] {
+            if phase == Phase::Checking && number == 2 {
+                continue;
+            }
+            let mut run = at(phase);
+            step(&mut run);
+            run.wait();
+            while matches!(run.last, Some(Action::Send(_))) {
+                assert_eq!(run.method(), "lookup", "{number} {phase:?}");
+                run.say(&found(&[])).wait();
+            }
+            assert!(
+                matches!(run.ended(), ThreeDSecureOutcome::Unknown { .. }),
+                "{number} {phase:?}: {:?}",
+                run.ended()
+            );
+            run.crash().wait();
+            assert_eq!(run.method(), "lookup", "{number} {phase:?}");
+            run.say(&found(&[transaction("600", "Auth", "GBP")]));
+            assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{number} {phase:?}: {:?}", run.ended());
+        }
+    }
+}

@@ -305,6 +305,25 @@ fn a_receipt_after_groups_that_are_not_synced_vouches_only_for_those_before() {
     assert!(refused > 20, "{refused} refused");
 }
 
+/// The receipt has the last block of a region, however long a group is.
+#[test]
+fn no_receipt_overwrites_a_group() {
+    for length in (14_000..20_500).step_by(250) {
+        let (_folder, path) = file();
+        let mut store = Sqlite::open(&path, &KEY).unwrap();
+        let mut held = State::new();
+        for (key, length) in [("k1", 2_000), ("k2", length)] {
+            let note = note(key, "main", &"r".repeat(length));
+            write(&mut store, std::slice::from_ref(&note));
+            store.syncer().unwrap().sync().unwrap();
+            held.insert(key.to_owned(), note);
+        }
+        let (_copies, copy) = file();
+        copy_logs(&path, &copy);
+        assert!(state(&mut Sqlite::open(&copy, &KEY).unwrap()) == held, "{length}");
+    }
+}
+
 /// A power cut keeps any part of what was not synced: a group may be on the disk while the one before is not.
 #[test]
 fn groups_that_were_not_synced_may_be_missing() {

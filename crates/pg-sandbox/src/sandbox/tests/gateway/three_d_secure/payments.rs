@@ -228,6 +228,10 @@ fn the_last_step_refuses_a_customer_who_is_not_the_tokens() {
     assert!(refused.rests_on("A103"), "{refused:?}");
     assert_eq!(pay("customer-7").code(), "600", "nothing was used up");
     assert_eq!(shop.payments().len(), 2);
+    // A card of a session has no customer yet.
+    let key = answered(&mut shop, CHALLENGE, "authenticate", &[]);
+    let named = [("authenticationKey", &*key), ("merchantCustomerReference", "customer-8")];
+    assert_eq!(shop.call("auth3DSecure", &named).code(), "600");
 }
 
 #[test]
