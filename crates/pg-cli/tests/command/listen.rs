@@ -254,10 +254,9 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     let names: Vec<&String> = listening.facts["addresses"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["checkoutCallback", "updaterCallback"]);
     let callback = listening.address("checkoutCallback").to_owned();
-    let trigger = |scenario: &str, url: &str| {
-        pg(["trigger", scenario, "--sandbox", base, "--callback-url", url, "--json"]).run().ends(0)
-    };
-    trigger("checkout", &callback);
+    let trigger =
+        |scenario: &str, url: &str| pg(["trigger", scenario, "--sandbox", base, "--callback-url", url, "--json"]).run();
+    trigger("checkout", &callback).ends(1).prints("the callback was not acknowledged");
     let told = listening.next();
     let id = told["forwarded"]["callback"].as_str().unwrap().to_owned();
     assert_eq!((&told["what"], &told["confirmed"]["value"]), (&"checkoutCallback".into(), &"9.98".into()));
@@ -281,7 +280,7 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     assert_eq!(body(&came.recv().unwrap()), body(&first));
     assert_eq!(journal()["status"], "delivered");
 
-    trigger("updater-batch", listening.address("updaterCallback"));
+    trigger("updater-batch", listening.address("updaterCallback")).ends(0);
     let told = listening.next();
     assert_eq!((&told["what"], &told["forwarded"]["status"]), (&"updaterCallback".into(), &200.into()));
     assert_eq!(told["confirmed"]["cardKeyDetails"].as_array().unwrap().len(), 3);
@@ -343,7 +342,7 @@ fn a_registered_listener_gets_all_callbacks() {
     let registered = control("sandbox callbacks destinations");
     assert_eq!(registered.as_array().unwrap().len(), 2, "{registered}");
     let elsewhere = "http://127.0.0.1:9/elsewhere";
-    pg(["trigger", "checkout", "--sandbox", base, "--callback-url", elsewhere, "--json"]).run().ends(0);
+    pg(["trigger", "checkout", "--sandbox", base, "--callback-url", elsewhere, "--json"]).run().ends(1);
     let told = listening.next();
     assert_eq!((&told["forwarded"]["status"], &told["forwarded"]["acknowledged"]), (&503.into(), &false.into()));
     let pending = control("sandbox callbacks")[0].clone();

@@ -219,11 +219,11 @@ fn a_store_file_has_its_own_key_file_and_takes_no_other() {
     let own = folder.path().join("shop.sqlite.key");
     let right = std::fs::read_to_string(&own).unwrap();
     write_private(&own, OTHER);
-    keys.refused("", "restore that file");
+    keys.refused("", "restore the key file with which the store's cards were sealed");
     assert!(std::fs::read(&store).unwrap() == before, "the store was changed");
     // Keys in variables are for shared stores; they do not replace the file.
     let with_variable = keys.sandbox("").env("PG_STORE_KEY", right.split_whitespace().next().unwrap());
-    refused(with_variable, "restore that file");
+    refused(with_variable, "restore the key file with which");
     write_private(&own, &right);
     knows(&keys.start(""), &["order-1"]);
 }

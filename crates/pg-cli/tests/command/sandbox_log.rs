@@ -110,7 +110,7 @@ fn a_start_error_is_one_line_of_json() {
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, says) in [
         (&["--listen", &address][..], "cannot listen on"),
-        (&["--listen", "127.0.0.1:0", "--store", "/nowhere/at/all.sqlite"], "--store"),
+        (&["--listen", "127.0.0.1:0", "--store", "/nowhere/at/all.sqlite"], "/nowhere/at does not exist; create it"),
         (&["--listen", "127.0.0.1:0", "--config", "none.toml"], "none.toml"),
         (&["--listen", "127.0.0.1:0", "--store-key", "key"], "--store-key"),
         (&["--listen", "127.0.0.1:0", "--control-from-anywhere"], "PG_CONTROL_TOKEN"),
