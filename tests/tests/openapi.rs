@@ -211,6 +211,33 @@ fn schemas_are_sound() {
     assert!(typed > 0, "the document has schemas");
 }
 
+// spec: 1 §7, A40; 3 §7, A39: Refusals have HTTP 400, 401 or 403 in both versions. 500 is a failure of the sandbox, not of a request.
+#[test]
+fn every_status_of_an_error_code_is_listed_for_every_method() {
+    let path = root().join("crates/pg-model/tables/codes.toml");
+    let table: toml::Table = std::fs::read_to_string(path).expect("the table exists").parse().expect("it is TOML");
+    let tables = table["table"].as_array().expect("it has tables");
+    let codes = tables.iter().flat_map(|table| table["codes"].as_array().expect("a table has codes"));
+    let statuses = codes.filter_map(|code| code.get("http")?.as_integer()).filter(|status| *status < 500);
+    let statuses: BTreeSet<String> = statuses.map(|status| status.to_string()).collect();
+    assert_eq!(statuses.len(), 3, "{statuses:?}");
+    let document = document();
+    for (path, _, operation) in operations(&document) {
+        let listed = operation["responses"].as_object().expect("there are responses");
+        // The card form is answered with a redirect.
+        if !listed.contains_key("303") {
+            assert!(statuses.iter().all(|status| listed.contains_key(status)), "{path}: {:?}", listed.keys());
+        }
+        for status in &statuses {
+            let Some(response) = listed.get(status) else { continue };
+            let response = resolve(&document, response["$ref"].as_str().expect("a reference")).expect("a response");
+            let example = response["content"]["application/xml"]["example"].to_string().to_ascii_lowercase();
+            let code = example.split("<errorcode>").nth(1).and_then(|rest| rest.chars().next());
+            assert!(code.is_some_and(|digit| digit.is_ascii_digit()), "{path} {status}: {example}");
+        }
+    }
+}
+
 // spec: 1 §5, A27; 2 §4.2; 3 §4
 #[test]
 fn credentials_are_marked_as_secrets_and_signatures_are_in_small_letters() {

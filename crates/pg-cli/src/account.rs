@@ -20,6 +20,12 @@ use values::Values;
 
 pub(crate) use setting::Setting;
 
+/// Returns the parser of an option that names an account. The name in a script's variable may be missing, and without a
+/// name the command would apply to another account, or to all of them.
+pub(crate) fn name() -> clap::builder::NonEmptyStringValueParser {
+    clap::builder::NonEmptyStringValueParser::new()
+}
+
 /// The heading of these flags in `--help`.
 const HEADING: &str = "Account (flag, else environment, else profile)";
 

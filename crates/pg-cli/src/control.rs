@@ -52,7 +52,7 @@ pub(crate) struct AccountFlags {
     at: SandboxFlags,
     /// An account created by `pg sandbox account new`, with its own clock, faults and entries. Default: the clock,
     /// faults and settings that all other accounts share; lists show the entries of every account
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true, value_parser = crate::account::name())]
     pub(crate) account: Option<String>,
 }
 

@@ -60,7 +60,10 @@ impl Timestamp {
     /// # Errors
     /// If the text is not such a date-time, or is out of range.
     pub fn parse(text: &str) -> Result<Self, NotATimestamp> {
-        let instant: jiff::Timestamp = text.trim().parse().map_err(|_| NotATimestamp)?;
+        if !is_rfc_3339(text.as_bytes()) {
+            return Err(NotATimestamp);
+        }
+        let instant: jiff::Timestamp = text.parse().map_err(|_| NotATimestamp)?;
         let millis = instant.as_millisecond();
         if (Self::MIN.0..=Self::MAX.0).contains(&millis) { Ok(Self(millis)) } else { Err(NotATimestamp) }
     }
@@ -91,6 +94,26 @@ impl Timestamp {
         // Every year of the range is positive, and months are from 1 to 12.
         (date.year().unsigned_abs(), date.month().unsigned_abs())
     }
+}
+
+/// Whether a text has the shape of a date-time of RFC 3339, and its offset is in range. The parser checks the other
+/// ranges, and accepts further formats.
+fn is_rfc_3339(text: &[u8]) -> bool {
+    let has_shape = |text: &[u8], shape: &[u8]| {
+        let fits = |(byte, wanted): (&u8, &u8)| {
+            if *wanted == b'0' { byte.is_ascii_digit() } else { byte.to_ascii_uppercase() == *wanted }
+        };
+        text.len() == shape.len() && text.iter().zip(shape).all(fits)
+    };
+    let Some((date_time, rest)) = text.split_at_checked("0000-00-00T00:00:00".len()) else { return false };
+    let fraction = rest.strip_prefix(b".").map(|rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let offset = fraction.map_or(rest, |digits| &rest[digits + 1..]);
+    let is_offset = match offset {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', time @ ..] => has_shape(time, b"00:00") && time[..2] < b"24"[..] && time[3..] < b"60"[..],
+        _ => false,
+    };
+    has_shape(date_time, b"0000-00-00T00:00:00") && fraction != Some(0) && is_offset
 }
 
 /// RFC 3339 in UTC with milliseconds when there are any: `2026-01-01T00:00:00Z`.
@@ -134,7 +157,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_an_instant() {
-        for text in ["", "tomorrow", "2026-01-01", "2026-01-01T00:00:00", "3000-01-01T00:00:00Z"] {
+        for text in ["", "tomorrow", "2026-01-01", "2026-01-01T00:00:00", "2026-01-01T00:00Z", "3000-01-01T00:00:00Z"] {
             assert_eq!(Timestamp::parse(text), Err(NotATimestamp), "{text}");
         }
     }

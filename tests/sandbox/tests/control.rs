@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in the functions that it calls")]
 
+mod bodies;
+mod clock;
 mod faults;
 mod health;
 mod lists;

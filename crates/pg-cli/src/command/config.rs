@@ -86,7 +86,13 @@ Examples:
         #[arg(long)]
         from_sandbox: bool,
         /// The sandbox's account
-        #[arg(long, value_name = "ACCOUNT", default_value = "main", requires = "from_sandbox")]
+        #[arg(
+            long,
+            value_name = "ACCOUNT",
+            default_value = "main",
+            requires = "from_sandbox",
+            value_parser = crate::account::name()
+        )]
         account: String,
         #[command(flatten)]
         at: SandboxFlags,

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true, value_parser = store())]
     store: String,
     /// The account, by its name in the store: only its payments are shown or changed; required by resume
-    #[arg(long, value_name = "ACCOUNT", global = true)]
+    #[arg(long, value_name = "ACCOUNT", global = true, value_parser = crate::account::name())]
     account: Option<String>,
     /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key,
     /// outcomes of sealed payments are not shown

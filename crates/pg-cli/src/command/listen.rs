@@ -69,7 +69,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "URL", value_parser = Target::parse)]
     forward_to: Option<Target>,
     /// Registers the callback URLs for an account of a running sandbox (default: main) until this command ends
-    #[arg(long, value_name = "ACCOUNT", num_args = 0..=1, default_missing_value = "main")]
+    #[arg(
+        long,
+        value_name = "ACCOUNT",
+        num_args = 0..=1,
+        default_missing_value = "main",
+        value_parser = crate::account::name()
+    )]
     register: Option<String>,
     /// How many times the sandbox resends a callback that is not acknowledged; with --register only
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=9), requires = "register")]

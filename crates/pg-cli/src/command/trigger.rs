@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     list: bool,
     /// The account that pays; most scenarios need raw card numbers
-    #[arg(long, value_name = "ACCOUNT", default_value = "main")]
+    #[arg(long, value_name = "ACCOUNT", default_value = "main", value_parser = crate::account::name())]
     merchant: String,
     /// The order's reference; generated if it is not given
     #[arg(long, value_name = "REFERENCE")]

@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE|URL")]
     store: Option<String>,
     /// The account's name in the fleet that uses --store (`Account::identity`)
-    #[arg(long, value_name = "NAME", requires = "store")]
+    #[arg(long, value_name = "NAME", requires = "store", value_parser = crate::account::name())]
     identity: Option<String>,
     /// Resubmits batches that the service may already have accepted; the service may then have them twice
     #[arg(long)]

@@ -106,6 +106,28 @@ async fn a_body_that_ends_early_is_no_request() {
 }
 
 #[tokio::test]
+async fn a_control_call_whose_body_was_not_read_whole_changes_nothing() {
+    let server = server().await;
+    let long = [br#"{"name": "ci-1"}"#.as_slice(), &[b' '; 2 << 20]].concat();
+    for path in ["accounts", "faults"] {
+        let answer = exchange(&server, &post(&format!("/_sandbox/{path}"), "application/json", &long)).await;
+        let error = json(&answer);
+        assert!(answer.starts_with("HTTP/1.1 400 ") && error["code"] == "invalid", "{answer}");
+        assert!(error["error"].as_str().unwrap().contains("1048576 bytes"), "{answer}");
+    }
+    let mut stream = TcpStream::connect(server.address()).await.unwrap();
+    let short = head("POST", "/_sandbox/accounts", "Content-Length: 100\r\n") + "{}";
+    stream.write_all(short.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer).await;
+    assert!(!answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let accounts = exchange(&server, head("GET", "/_sandbox/accounts", "").as_bytes()).await;
+    assert_eq!(json(&accounts), serde_json::json!([]));
+    server.shutdown().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_body_that_is_too_long_is_not_asked_for() {
     let server = server().await;
     let long = format!("Expect: 100-continue\r\nContent-Type: {FORM}\r\nContent-Length: 999999999\r\n");

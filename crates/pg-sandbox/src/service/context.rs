@@ -5,7 +5,10 @@ use std::net::IpAddr;
 use http::{HeaderValue, uri::Authority};
 use pg_model::Encoding;
 
-use super::{page_url::PageUrl, throttle::Throttle};
+use super::{
+    page_url::{PageUrl, has_tls},
+    throttle::Throttle,
+};
 use crate::{
     basis::Basis,
     clock::Clock,
@@ -166,6 +169,11 @@ impl<'a> Context<'a> {
             },
             None => USUAL_ADDRESS.to_owned(),
         }
+    }
+
+    /// Whether browsers open the pages for customers over TLS.
+    pub(crate) fn pages_have_tls(&self) -> bool {
+        self.settings.public_url.as_deref().map_or(self.settings.certificate.is_some(), has_tls)
     }
 
     /// Adds a warning to the header `pg-warning` and to the journal: one sentence without a full stop, which names

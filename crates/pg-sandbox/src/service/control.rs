@@ -1,15 +1,16 @@
 //! The control interface below `/_sandbox/`: JSON to inspect and control the sandbox itself. The inspector shows the
 //! same data to people, and its buttons make the same calls.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Context, Refusal, Reply, callback};
 use crate::{
     addresses, cards,
-    form::{Form, FormLimits},
+    form::{Form, FormError, FormLimits},
     metrics::Metrics,
     settings::Settings,
 };
@@ -17,6 +18,7 @@ use crate::{
 mod access;
 mod accounts;
 mod batches;
+mod body;
 mod callbacks;
 mod clock;
 mod destinations;
@@ -27,6 +29,7 @@ mod requests;
 mod updater;
 
 pub(super) use access::{Denied, check};
+use body::{members, parsed};
 pub(super) use listing::Listing;
 pub(super) use lists::{List, unknown_account};
 
@@ -105,6 +108,12 @@ impl Answer {
 
 /// Executes a call of an authorised caller.
 pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Bytes>) -> Result<Answer, Refusal> {
+    if let Some(unread) = request.extensions().get::<FormError>() {
+        return Ok(error(StatusCode::BAD_REQUEST, &unread.to_string()));
+    }
+    if let Err(problem) = check_account(request) {
+        return Ok(error(StatusCode::BAD_REQUEST, problem));
+    }
     if let Some(name) = &context.missing_account {
         return Ok(accounts::missing(context, name));
     }
@@ -117,6 +126,10 @@ pub(super) fn call(context: &mut Context<'_>, path: &str, request: &Request<Byte
         && let Err(problem) = check_parameters(request)
     {
         return Ok(error(StatusCode::BAD_REQUEST, &problem));
+    }
+    if matches!(&*segments, ["accounts" | "merchants", ..]) && named_account(request).is_some() {
+        let problem = "account is not accepted here: a path below accounts names the account itself";
+        return Ok(error(StatusCode::BAD_REQUEST, problem));
     }
     match (request.method(), &*segments) {
         (&Method::GET, ["merchants"]) => Ok(shown(context.merchants().view())),
@@ -165,9 +178,26 @@ pub(super) fn of_another_account(
 
 /// Returns the account that a call, or a page of the inspector, names by `?account=`.
 pub(crate) fn named_account(request: &Request<Bytes>) -> Option<String> {
+    accounts_of(request).next().filter(|account| !account.is_empty()).map(Cow::into_owned)
+}
+
+/// Refuses a call that names two accounts, or changes something and names none: the name of a script's variable may be
+/// missing, and the change would apply to all configured accounts.
+pub(super) fn check_account(request: &Request<Bytes>) -> Result<(), &'static str> {
+    let mut accounts = accounts_of(request);
+    match (accounts.next(), accounts.next()) {
+        (_, Some(_)) => Err("account is given twice"),
+        (Some(account), None) if account.is_empty() && *request.method() != Method::GET => {
+            Err("account must not be empty: name an account, or leave it out to change all configured accounts")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the values of `?account=`.
+fn accounts_of(request: &Request<Bytes>) -> impl Iterator<Item = Cow<'_, str>> {
     let query = request.uri().query().unwrap_or_default();
-    let named = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "account");
-    named.map(|(_, account)| account.into_owned()).filter(|account| !account.is_empty())
+    form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == "account").map(|(_, account)| account)
 }
 
 /// Whether a path is that of a list. Lists have more parameters, and check them themselves.
@@ -220,17 +250,6 @@ fn shown(value: Value) -> Answer {
 }
 
 /// Returns a refused call, with a code for programs and the reason as text.
-/// Reads a JSON object. The problem names the unknown or missing member, or the value of a wrong type, and shows an `example`.
-fn parsed<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<T, String> {
-    serde_json::from_slice(body).map_err(|error| {
-        let problem = error.to_string();
-        match problem.rsplit_once(" at line ") {
-            Some((problem, _)) if error.is_data() => format!("{example}: {}", pg_model::mask::text(problem)),
-            _ => example.to_owned(),
-        }
-    })
-}
-
 fn error(status: StatusCode, reason: &str) -> Answer {
     let code = match status {
         StatusCode::UNAUTHORIZED => "no-token",

@@ -47,6 +47,9 @@ pub(super) fn answer(context: &mut Context<'_>, path: &str, request: &Request<By
     if let Err(denied) = control::check(context.settings, request) {
         return Ok(refused(denied));
     }
+    if let Err(reason) = control::check_account(request) {
+        return Ok(problem(context, StatusCode::BAD_REQUEST, reason));
+    }
     if let Some(name) = context.missing_account.take() {
         let reason = format!("There is no account {:?} that was created at run time.", pg_model::mask::text(&name));
         return Ok(problem(context, StatusCode::NOT_FOUND, &reason));

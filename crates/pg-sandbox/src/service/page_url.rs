@@ -68,7 +68,8 @@ impl PageUrl {
     }
 }
 
-fn has_tls(address: &str) -> bool {
+/// Whether an address has the scheme https.
+pub(super) fn has_tls(address: &str) -> bool {
     address.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://"))
 }
 

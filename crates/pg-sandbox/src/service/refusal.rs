@@ -154,6 +154,8 @@ impl Refusal {
                 }
             }
             ResponseFormat::Control => return Basis::default(),
+            // The lists of codes are those of the methods: a page keeps its own clause.
+            ResponseFormat::Page if !assumed.clause().is_empty() => basis = basis.citing(assumed.clause()),
             ResponseFormat::Page | ResponseFormat::Plain => {}
         }
         basis

@@ -1,6 +1,7 @@
 //! Bad input gets a status, a code and a reason, and changes nothing.
 
 use http::Method;
+use pg_support::request;
 use serde_json::Value;
 
 use super::{Job, Shared};
@@ -40,6 +41,50 @@ fn bad_input_is_refused_with_a_reason() {
     assert_eq!(shared.refused(Method::POST, "accounts/ci-1", "").0, 405);
     assert_eq!(shared.refused(Method::DELETE, "accounts", "").0, 405);
     assert_eq!(shared.get("accounts").as_array().unwrap().len(), 1);
+}
+
+/// The name in a script's variable may be missing. Then the call must not apply to all configured accounts.
+#[test]
+fn an_account_without_a_name_or_with_two_changes_nothing() {
+    let mut shared = Shared::new();
+    shared.account(r#"{"name":"ci-1"}"#);
+    shared.account(r#"{"name":"ci-2"}"#);
+    shared.post("faults", r#"{"method":"*","kind":"garble"}"#);
+    let before = ["clock", "faults", "accounts", "callbacks/behaviour"].map(|path| shared.get(path));
+    for (method, call, body) in [
+        (Method::POST, "clock?account=", r#"{"advanceSeconds":1}"#),
+        (Method::POST, "clock?account", r#"{"advanceSeconds":1}"#),
+        (Method::POST, "clock?account=ci-1&account=", r#"{"advanceSeconds":1}"#),
+        (Method::POST, "clock?account=ci-1&account=ci-2", r#"{"advanceSeconds":1}"#),
+        (Method::GET, "clock?account=ci-1&account=ci-2", ""),
+        (Method::GET, "transactions?account=ci-1&account=ci-2", ""),
+        (Method::GET, "transactions?account=ci-1&merchant=ci-2", ""),
+        (Method::POST, "faults?account=", r#"{"method":"*","kind":"garble"}"#),
+        (Method::DELETE, "faults?account=", ""),
+        (Method::DELETE, "faults?account=nobody&account=ci-1", ""),
+        (Method::POST, "callbacks/behaviour?account=", r#"{"kind":"fail"}"#),
+        (Method::DELETE, "callbacks/destinations?account=", ""),
+        (Method::POST, "cards/updater?account=", r#"{"cardNumber":"4000000000001000","response":"705"}"#),
+        (Method::POST, "batches/1/spoil?account=", ""),
+        // These calls name their account in another way.
+        (Method::POST, "accounts?account=ci-1", "{}"),
+        (Method::GET, "accounts?account=ci-1", ""),
+        (Method::DELETE, "accounts/ci-1?account=ci-2", ""),
+        (Method::GET, "merchants?account=ci-1", ""),
+    ] {
+        let (status, code, reason) = shared.refused(method, call, body);
+        assert_eq!((status, &*code), (400, "invalid"), "{call}: {reason}");
+        assert!(reason.contains("account"), "{call}: {reason}");
+    }
+    // The same holds for the buttons of the inspector.
+    for path in ["clock?account=", "clock?account=ci-1&account=ci-2", "clock?account=nobody&account=ci-1"] {
+        let pressed = request(Method::POST, &format!("/_sandbox/pages/{path}"), "advanceSeconds=1");
+        assert_eq!(shared.sandbox.handle(shared.now, pressed).status(), 400, "{path}");
+    }
+    let after = ["clock", "faults", "accounts", "callbacks/behaviour"].map(|path| shared.get(path));
+    assert_eq!(before, after);
+    assert_eq!(shared.get("clock?account="), before[0], "a call that only reads names no account, as in lists");
+    assert_eq!(shared.get("transactions?account=ci-1&merchant=ci-1").as_array().map(Vec::len), Some(0));
 }
 
 #[test]

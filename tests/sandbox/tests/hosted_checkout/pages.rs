@@ -344,6 +344,9 @@ fn invalid_forms_and_other_methods_get_a_page() {
         let page = Page::of(shop.ask(Method::POST, &path, body.to_vec()));
         assert_eq!((page.status, page.says(&format!("<dd>{code}</dd>"))), (400, true), "{}", page.html);
     }
+    // The list of error codes of documents 1 and 2 says nothing about this page.
+    let twice = Page::of(shop.ask(Method::POST, &path, "cardNumber=1&cardNumber=2"));
+    assert_eq!(twice.headers["pg-basis"], "3 3.1, A40, A48, A119, A182");
     let large = Page::of(shop.ask(Method::POST, &path, vec![b'a'; (1 << 20) + 1]));
     assert!(large.says("<dd>931</dd>"));
     for method in [Method::PUT, Method::DELETE, Method::OPTIONS, Method::PATCH] {

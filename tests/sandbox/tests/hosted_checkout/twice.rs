@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use http::{Method, Request};
+use pg_sandbox::Settings;
 
 use crate::hosted_checkout::{CARD, DECLINED, PAN, Page, SILENT, Shop, with};
 
@@ -124,6 +125,18 @@ fn the_browser_that_paid_is_shown_its_payment_when_it_opens_the_page_again() {
     assert!(open(&mut shop, &format!("/pay/{silent}"), cookie).says("Make another payment"));
     let declined = shop.token(&[]);
     assert!(!shop.pay(&declined, DECLINED).headers.contains_key("set-cookie"), "nothing was paid");
+}
+
+#[test]
+fn the_cookie_of_a_page_with_tls_is_sent_over_tls_only() {
+    for (public_url, is_secure) in
+        [(None, false), (Some("http://pay.example"), false), (Some("HTTPS://pay.example/"), true)]
+    {
+        let mut shop = Shop::with(Settings::default().public_url(public_url.map(str::to_owned)));
+        let token = shop.token(&[]);
+        let cookie = shop.pay(&token, PAN).headers["set-cookie"].to_str().unwrap().to_owned();
+        assert_eq!(cookie.ends_with("; HttpOnly; SameSite=Lax; Secure"), is_secure, "{cookie}");
+    }
 }
 
 #[test]

@@ -17,14 +17,23 @@ const ROOT: &str = "serviceResponse";
 /// The response to a browser that has posted the card form.
 const REDIRECT: &str = "CardFormRedirect";
 
-/// HTTP statuses of refusals, their names and the versions that use them.
+/// HTTP statuses of refusals of version 3, and their names.
 const REFUSALS: &[(u16, &str, &str)] = &[
     (400, "BadRequest", "The request cannot be processed"),
     (401, "Unauthorized", "The credentials or the signature are not accepted"),
     (403, "Forbidden", "The account may not do this, or is locked out for a while"),
 ];
-/// Those of version 5, for which the documents show no status.
-const ENTERPRISE_STATUSES: &[u16] = &[400, 401];
+/// The same of version 5, each with an error code. The documents show no status for it.
+const ENTERPRISE_REFUSALS: &[(u16, &str, &str, &str)] = &[
+    (400, "EnterpriseBadRequest", "The request cannot be processed", "1"),
+    (401, "EnterpriseUnauthorized", "The credentials are not accepted", "3"),
+    (
+        403,
+        "EnterpriseForbidden",
+        "The address is locked out for a while (A53), or a page of another site sent the request (A40)",
+        "121",
+    ),
+];
 
 /// The responses of a method, by status.
 pub(super) fn of_method(method: &Method) -> Node {
@@ -32,11 +41,12 @@ pub(super) fn of_method(method: &Method) -> Node {
     if method.reply.is_empty() {
         return Node::map().with("303", reference("responses", REDIRECT));
     }
-    let refusals = REFUSALS.iter().filter(|(status, ..)| !enterprise || ENTERPRISE_STATUSES.contains(status));
-    let refusals = refusals.map(|(status, name, _)| {
-        let name = if enterprise { format!("Enterprise{name}") } else { (*name).to_owned() };
-        (status.to_string(), reference("responses", &name))
-    });
+    let refusals: Vec<(u16, &str)> = if enterprise {
+        ENTERPRISE_REFUSALS.iter().map(|(status, name, ..)| (*status, *name)).collect()
+    } else {
+        REFUSALS.iter().map(|(status, name, _)| (*status, *name)).collect()
+    };
+    let refusals = refusals.into_iter().map(|(status, name)| (status.to_string(), reference("responses", name)));
     std::iter::once(("200".to_owned(), reference("responses", &method.reply))).chain(refusals).collect()
 }
 
@@ -53,8 +63,8 @@ pub(super) fn responses(tables: &Tables) -> Vec<(String, Node)> {
     for (status, name, meaning) in REFUSALS {
         responses.push(((*name).to_owned(), refusal(tables, *status, meaning)));
     }
-    for (status, name, meaning) in REFUSALS.iter().filter(|(status, ..)| ENTERPRISE_STATUSES.contains(status)) {
-        responses.push((format!("Enterprise{name}"), enterprise_refusal(tables, *status, meaning)));
+    for (_, name, meaning, code) in ENTERPRISE_REFUSALS {
+        responses.push(((*name).to_owned(), enterprise_refusal(meaning, code)));
     }
     responses
 }
@@ -119,11 +129,8 @@ fn refusal(tables: &Tables, status: u16, meaning: &str) -> Node {
 }
 
 /// A refusal of version 5: a number and nothing else (A39).
-fn enterprise_refusal(tables: &Tables, status: u16, meaning: &str) -> Node {
-    let codes = tables.code_table("ErrorCode").map(|table| &table.codes[..]).unwrap_or_default();
-    let first = codes.iter().find(|code| code.http == Some(status) && code.code.len() == 1);
-    let code = first.map_or_else(String::new, |code| code.code.clone());
-    let sample = Sample::Record(vec![("errorcode".to_owned(), Sample::Text(code))]);
+fn enterprise_refusal(meaning: &str, code: &str) -> Node {
+    let sample = Sample::Record(vec![("errorcode".to_owned(), Sample::Text(code.to_owned()))]);
     Node::map()
         .with("description", format!("{meaning}. The status is an assumption (A39): a reply with `errorcode` is a refusal whatever its status."))
         .with("content", Node::map().with(XML, xml("EnterpriseError", &sample)))

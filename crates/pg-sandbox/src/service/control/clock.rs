@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Request, StatusCode};
 
-use super::{Answer, Context, error, shown};
+use super::{Answer, Context, error, members, shown};
 use crate::{
     clock::{Change, Clock},
     records::Meta,
@@ -16,11 +16,10 @@ pub(super) fn show(context: &Context<'_>) -> Answer {
 }
 
 pub(super) fn change(context: &mut Context<'_>, request: &Request<Bytes>) -> Answer {
-    let change = match Change::parse(request.body()) {
-        Ok(change) => change,
-        Err(problem) => return error(StatusCode::BAD_REQUEST, &problem.to_string()),
+    let clock = match asked(context, request.body()) {
+        Ok(clock) => clock,
+        Err(problem) => return error(StatusCode::BAD_REQUEST, &problem),
     };
-    let clock = context.clock.changed(change, context.real_now);
     match remember(context, clock) {
         Ok(()) => {
             *context.clock = clock;
@@ -28,6 +27,13 @@ pub(super) fn change(context: &mut Context<'_>, request: &Request<Bytes>) -> Ans
         }
         Err(problem) => error(StatusCode::INTERNAL_SERVER_ERROR, &problem.to_string()),
     }
+}
+
+/// Returns the clock after the change.
+fn asked(context: &Context<'_>, body: &[u8]) -> Result<Clock, String> {
+    let members = members(body, r#"the body must be a JSON object such as {"advanceSeconds": 1860}"#)?;
+    let changed = Change::read(&members).and_then(|change| context.clock.changed(change, context.real_now));
+    changed.map_err(|problem| problem.to_string())
 }
 
 fn remember(context: &mut Context<'_>, clock: Clock) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::IntoDeserializer as _};
 use serde_json::Value;
 
 use super::{Answer, Context, Refusal, callback, error, parsed, shown};
@@ -81,9 +81,15 @@ fn check_account(context: &Context<'_>, name: &str) -> Result<(), String> {
 #[serde(deny_unknown_fields)]
 struct Asked {
     merchant: String,
+    #[serde(deserialize_with = "kind")]
     kind: CallbackKind,
     url: String,
     retries: Option<u32>,
+}
+
+/// Reads a text: the derived reader would take `{"checkout": null}` too.
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CallbackKind, D::Error> {
+    CallbackKind::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
 fn parse(body: &[u8]) -> Result<Asked, String> {

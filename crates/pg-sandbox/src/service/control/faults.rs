@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use pg_model::METHODS;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Context, Refusal, error, shown};
+use super::{Answer, Context, Refusal, error, members, shown};
 use crate::{
     faults::MOST,
     records::{Fault, FaultKind, asks_bank},
@@ -80,14 +80,11 @@ const KNOWN: [&str; 6] = ["method", "kind", "times", "delaySeconds", "millisecon
 impl Asked {
     /// Reads the body of `POST /_sandbox/faults`, or reports the invalid member and its valid values.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
-        match serde_json::from_slice(body) {
-            Ok(Value::Object(members)) => Self::read(&members),
-            _ => Err(EXAMPLE.to_owned()),
-        }
+        Self::read(&members(body, EXAMPLE)?)
     }
 
     /// Reads the members of that object.
-    pub(super) fn read(members: &Map<String, Value>) -> Result<Self, String> {
+    fn read(members: &Map<String, Value>) -> Result<Self, String> {
         if let Some(name) = members.keys().find(|name| !KNOWN.contains(&&***name)) {
             let name = pg_model::mask::text(name);
             return Err(format!("unknown member {name:?}: only {} are accepted", KNOWN.join(", ")));

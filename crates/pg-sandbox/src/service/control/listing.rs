@@ -71,6 +71,11 @@ impl Listing {
         };
         let given = |name: &str| query.given(name).map(str::to_owned);
         let method = query.given("method").map(known_method).transpose()?;
+        if let (Some(account), Some(merchant)) = (query.given("account"), query.given("merchant"))
+            && account != merchant
+        {
+            return Err("account and merchant name different accounts".to_owned());
+        }
         let find = given("find").map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(Self {
             limit,

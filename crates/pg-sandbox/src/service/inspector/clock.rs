@@ -101,6 +101,10 @@ fn in_utc(text: &str) -> String {
         10 if !text.contains('T') => format!("{text}T00:00:00Z"),
         16 => format!("{text}:00Z"),
         19 => format!("{text}Z"),
+        // Without seconds, and with an offset.
+        17.. if matches!(text.as_bytes()[16], b'Z' | b'z' | b'+' | b'-') => {
+            format!("{}:00{}", &text[..16], &text[16..])
+        }
         _ => text,
     }
 }
@@ -129,7 +133,10 @@ mod tests {
             (" 2031-01-01 10:30 ", "2031-01-01T10:30:00Z"),
             ("2031-01-01T10:30:15", "2031-01-01T10:30:15Z"),
             ("2031-01-01T10:30:15+02:00", "2031-01-01T10:30:15+02:00"),
+            ("2031-01-01 10:30Z", "2031-01-01T10:30:00Z"),
+            ("2031-01-01 10:30+02:00", "2031-01-01T10:30:00+02:00"),
             ("tomorrow", "tomorrow"),
+            ("\u{20ac}\u{20ac}\u{20ac}\u{20ac}\u{20ac}\u{20ac}", "\u{20ac}\u{20ac}\u{20ac}\u{20ac}\u{20ac}\u{20ac}"),
         ] {
             assert_eq!(in_utc(written), wanted);
         }

@@ -120,8 +120,9 @@ fn sent_before(
 }
 
 /// Returns the reply to the form of `visit`, which the browser remembers as sent.
-fn remembered(reply: Reply, token: &CheckoutToken, visit: &str) -> Result<Reply, Refusal> {
-    let cookie = format!("{SENT}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax", token.key);
+fn remembered(context: &Context<'_>, reply: Reply, token: &CheckoutToken, visit: &str) -> Result<Reply, Refusal> {
+    let secure = if context.pages_have_tls() { "; Secure" } else { "" };
+    let cookie = format!("{SENT}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax{secure}", token.key);
     let cookie = HeaderValue::try_from(cookie).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
     Ok(reply.setting_cookie(cookie))
 }
@@ -307,7 +308,8 @@ fn shown(
         FormOutcome::Unanswered { .. } => None,
     };
     if let (FormOutcome::Approved { .. }, Some(payment)) = (outcome, &transaction) {
-        return remembered(paid::reply(context, token, payment)?, token, visit);
+        let reply = paid::reply(context, token, payment)?;
+        return remembered(context, reply, token, visit);
     }
     let unanswered = matches!(outcome, FormOutcome::Unanswered { .. });
     // If the bank did not answer, the page must not reveal that a charge has used the token up (A93).
@@ -322,5 +324,5 @@ fn shown(
     context.basis.assume(assumed::PAYMENT_PAGE_AFTER_A_CHALLENGE);
     let alert = Alert::new(transaction.as_ref(), challenge, replay == Replay::Yes);
     let reply = Page { token, visit: next.unwrap_or_default(), entered, alert: Some(alert), faults: &[] }.reply();
-    if unanswered { remembered(reply, token, visit) } else { Ok(reply) }
+    if unanswered { remembered(context, reply, token, visit) } else { Ok(reply) }
 }

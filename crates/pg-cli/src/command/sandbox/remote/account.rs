@@ -49,7 +49,7 @@ Examples:
         #[arg(long, value_name = "DURATION", value_parser = whole_seconds)]
         ttl: Option<Duration>,
         /// The configured account whose currencies, permissions and limits it gets
-        #[arg(long, value_name = "ACCOUNT", default_value = "main")]
+        #[arg(long, value_name = "ACCOUNT", default_value = "main", value_parser = crate::account::name())]
         like: String,
     },
     /// Lists the accounts created at run time, oldest first

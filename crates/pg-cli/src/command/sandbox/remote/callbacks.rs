@@ -96,7 +96,7 @@ A checkout whose request names no callback_url uses the address too. `pg listen 
         #[arg(value_name = "URL")]
         url: String,
         /// The account
-        #[arg(long, value_name = "NAME", default_value = "main")]
+        #[arg(long, value_name = "NAME", default_value = "main", value_parser = crate::account::name())]
         account: String,
         /// Only callbacks of this kind; without it, callbacks of both kinds
         #[arg(long, value_name = "KIND", value_enum)]

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     before: Option<String>,
     /// Only entries of this account
-    #[arg(long, value_name = "ACCOUNT")]
+    #[arg(long, value_name = "ACCOUNT", value_parser = crate::account::name())]
     merchant: Option<String>,
     /// Only requests of this method
     #[arg(long, value_name = "METHOD")]
