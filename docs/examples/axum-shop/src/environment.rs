@@ -19,6 +19,8 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
         BaseUrl::parse(&base)?,
         Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?),
     );
+    // The name under which payments are stored. It stays the same when the API key is replaced, so never change it.
+    let account = account.identity(env::var("SHOP_ACCOUNT").unwrap_or("shop".to_owned()));
     let account = account.enterprise(
         BaseUrl::parse(&variable("PG_ENTERPRISE_BASE_URL")?)?,
         EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?),
