@@ -1,7 +1,7 @@
 //! The code that both programs share: it reads the account from the environment, waits for the signal to stop, and
 //! prints the error that ends a program.
 
-use std::{env, error::Error, fs, process::ExitCode};
+use std::{env, error::Error, fs, net::SocketAddr, process::ExitCode};
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, model::Dialect};
 use tokio::signal;
@@ -32,6 +32,23 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
         Ok(file) => account.with_dialect(Dialect::from_toml(&fs::read_to_string(file)?)?),
         Err(_) => account,
     })
+}
+
+/// Returns the address at which browsers and the service reach the shop, which listens `here`: `SHOP_URL`. With https and a name, once a
+/// proxy with a certificate is in front.
+///
+/// # Errors
+/// If the variable is invalid, or is missing although no browser can open the address `here`.
+pub fn public_url(here: SocketAddr) -> Result<BaseUrl, Box<dyn Error>> {
+    match env::var("SHOP_URL") {
+        Ok(url) => Ok(BaseUrl::parse(&url).map_err(|error| format!("SHOP_URL: {error}"))?),
+        Err(_) if here.ip().is_unspecified() => Err(format!(
+            "SHOP_URL is not set, and no browser can open http://{here}: set it to the address at which browsers and the service \
+             reach the shop"
+        )
+        .into()),
+        Err(_) => Ok(BaseUrl::parse(&format!("http://{here}"))?),
+    }
 }
 
 /// Prints an error as one line.

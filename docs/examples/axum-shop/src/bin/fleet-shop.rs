@@ -8,12 +8,12 @@
 //! ```
 //!
 //! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of the load balancer before the servers.
-//! `SHOP_CUSTOMERS` is a file with the customers and their stored cards; without it, no customer can pay with a stored card.
+//! `SHOP_CUSTOMERS` is a file with the customers, their stored cards and their orders; without it, there is nothing to pay.
+//! `SHOP_ACCOUNT` is the name under which payments are stored; never change it.
 
 use std::{env, error::Error, process::ExitCode, time::Duration};
 
-use axum_shop::{Customers, FleetConfig, account_of_environment, exit_code, serve_in_fleet, stopped};
-use pg_hyper::proto::BaseUrl;
+use axum_shop::{Customers, FleetConfig, account_of_environment, exit_code, public_url, serve_in_fleet, stopped};
 use pg_intents::{PostgresStore, SqliteStore, StoreError};
 use tokio::net::TcpListener;
 
@@ -30,11 +30,12 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let here = listener.local_addr()?;
     let config = FleetConfig {
         account: account_of_environment()?,
-        public_url: BaseUrl::parse(&env::var("SHOP_URL").unwrap_or(format!("http://{here}")))?,
+        public_url: public_url(here)?,
         name: format!("shop {here}"),
         customers: env::var("SHOP_CUSTOMERS")
             .map_or_else(|_| Ok(Customers::default()), |file| Customers::read(&file))?,
         lease: Duration::from_secs(env::var("SHOP_LEASE").map_or(Ok(15), |seconds| seconds.parse())?),
+        linger: Duration::from_secs(env::var("SHOP_LINGER").map_or(Ok(120), |seconds| seconds.parse())?),
     };
     let database = env::var("SHOP_STORE").unwrap_or("intents.sqlite".to_owned());
     if database.starts_with("postgres") {
