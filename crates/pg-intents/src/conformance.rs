@@ -22,6 +22,7 @@ use crate::{
     IntentRow, IntentStatus, IntentStore, NewIntent, ShareWish, StoreError,
 };
 
+mod accounts;
 mod rewriting;
 mod unknown;
 
@@ -47,6 +48,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.operators_take_the_lease_away().await;
     suite.histories_are_bounded().await;
     suite.lists_are_filtered().await;
+    suite.accounts_are_listed_once_each().await;
     suite.shares_are_disjoint().await;
     suite.shares_rest_for_as_long_as_they_are_told().await;
     suite.a_stop_is_seen_by_all().await;

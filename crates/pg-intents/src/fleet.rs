@@ -12,7 +12,6 @@ use std::{
 use pg_hyper::{
     Client, HyperTransport, Transport,
     proto::{
-        Account,
         machine::{
             Machine as _, SavedState,
             charge::Charge,
@@ -31,6 +30,7 @@ use crate::{
     terms::Terms,
 };
 
+mod accounts;
 mod driving;
 mod hearing;
 mod joining;
@@ -41,6 +41,7 @@ mod plan;
 mod settling;
 mod working;
 
+pub use accounts::FleetStartError;
 pub use limits::{FleetLimits, LimitWait};
 pub use plan::FleetPlan;
 
@@ -82,11 +83,16 @@ struct Busy<S, T> {
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Creates a worker with this client over this store.
     ///
+    /// The account needs a name ([`Account::identity`](pg_hyper::proto::Account::identity)). Payments are stored under the name and the
+    /// base URL of version 3, and are found under these only. So keep both for as long as the store is in use; if one of them must
+    /// change, set [`FleetPlan::stored_as`].
+    ///
     /// # Errors
-    /// If the store does not answer.
-    pub async fn new(client: Client<T>, store: Arc<S>, plan: FleetPlan) -> Result<Self, StoreError> {
+    /// [`FleetStartError::Unnamed`] if the account has no name; [`FleetStartError::OtherAccounts`] if the store has payments, and none of
+    /// this account, since it may have been stored under another name; [`FleetStartError::Store`] if the store does not answer.
+    pub async fn new(client: Client<T>, store: Arc<S>, plan: FleetPlan) -> Result<Self, FleetStartError> {
+        let account = accounts::stored_account(&*store, client.account(), &plan).await?;
         let owner = store.enlist(&plan.name).await?;
-        let account = account_of(client.account());
         let limits = FleetLimits::of(Arc::clone(&store), account.clone(), owner.clone(), &plan);
         Ok(Self(Arc::new(Inner {
             client: client.with_shared_limit(Arc::new(limits.clone())),
@@ -239,7 +245,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         &self.0.store
     }
 
-    /// Returns the account's name in rows: identity and base address.
+    /// Returns the account's name in rows: identity and base address, or [`FleetPlan::stored_as`].
     #[must_use]
     pub fn account(&self) -> &str {
         &self.0.account
@@ -342,11 +348,6 @@ fn done(step: FleetStep) -> Result<PaymentOutcome, FleetError> {
         FleetStep::Done(settled) => Ok(settled),
         FleetStep::Ask(_) => Err(StoreError::Unreadable("it waits for a customer".to_owned()).into()),
     }
-}
-
-/// Returns the account's name in rows.
-fn account_of(account: &Account) -> String {
-    account.bound_identity()
 }
 
 fn same_payment(terms: &Terms, found: &IntentRow) -> Result<(), FleetError> {

@@ -13,6 +13,7 @@
 //! use pg_intents::{Fleet, FleetPlan, PaymentOutcome, SqliteStore};
 //!
 //! # async fn pay(account: Account) -> Result<(), Box<dyn std::error::Error>> {
+//! let account = account.identity("shop-uk"); // its name in the store: never change it
 //! let store = Arc::new(SqliteStore::open("intents.sqlite")?);
 //! let fleet = Fleet::new(Client::new(account)?, store, FleetPlan::new("shop-1")).await?;
 //! // In every process: picks up the payments that other processes have abandoned.
@@ -58,7 +59,7 @@ mod store;
 mod telemetry;
 mod terms;
 
-pub use fleet::{Fleet, FleetLimits, FleetPlan, LimitWait};
+pub use fleet::{Fleet, FleetLimits, FleetPlan, FleetStartError, LimitWait};
 pub use fleet_error::FleetError;
 pub use intent::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 pub use outcome::PaymentOutcome;

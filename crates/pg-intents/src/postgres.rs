@@ -384,6 +384,12 @@ impl IntentStore for PostgresStore {
         self.intents(&statement, &values).await
     }
 
+    async fn accounts(&self, from: &str, most: u32) -> Result<Vec<String>, StoreError> {
+        let most = i64::from(most);
+        let rows = self.query(sql::ACCOUNTS, &[text(&from), big(&most)]).await?;
+        rows.iter().map(|row| get(row, 0)).collect()
+    }
+
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
         let statement = match directive {
             Directive::Park => sql::PARK,

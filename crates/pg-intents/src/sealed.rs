@@ -247,6 +247,10 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
         Ok(rows.into_iter().map(|row| self.sealing.opened(&row).unwrap_or(row)).collect())
     }
 
+    async fn accounts(&self, from: &str, most: u32) -> Result<Vec<String>, StoreError> {
+        self.store.accounts(from, most).await
+    }
+
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
         self.store.direct(key, directive).await
     }

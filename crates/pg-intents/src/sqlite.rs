@@ -285,6 +285,11 @@ impl IntentStore for SqliteStore {
         self.executor.read(move |connection, now| operations::list(connection, now, &filter)).await
     }
 
+    async fn accounts(&self, from: &str, most: u32) -> Result<Vec<String>, StoreError> {
+        let from = from.to_owned();
+        self.executor.read(move |connection, _| operations::accounts(connection, &from, most)).await
+    }
+
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
         let key = key.clone();
         self.tell(self.executor.run(move |connection, now| operations::direct(connection, now, &key, directive)).await)

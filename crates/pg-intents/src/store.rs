@@ -114,6 +114,10 @@ pub trait IntentStore: Send + Sync + 'static {
     /// Reads intents, the most recently changed first.
     fn list(&self, filter: IntentFilter) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
+    /// Returns the accounts that have intents, each once, in the order of their names in the database, from this name on, up to a
+    /// maximum. A [`Fleet`](crate::Fleet) calls it when it starts, so it must not read all intents.
+    fn accounts(&self, from: &str, most: u32) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
+
     /// Carries out an operator's directive, even if a worker owns the intent: raises the fencing number, so that the
     /// owner loses the intent. Returns `false` if the intent has ended or does not exist.
     fn direct(&self, key: &IntentKey, directive: Directive) -> impl Future<Output = Result<bool, StoreError>> + Send;

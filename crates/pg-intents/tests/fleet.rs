@@ -266,8 +266,10 @@ async fn another_account_has_intents_of_its_own() {
     let main = world.worker("main", &wire).await;
     main.submit(by_key(&key, "order-11")).await.unwrap();
     let base = BaseUrl::parse(InProcess::BASE_URL).unwrap();
-    let stranger = Account::new(base, Credentials::new("another key", "p", "s"));
-    let stranger = world.worker_for("stranger", &wire, stranger).await;
+    let stranger = Account::new(base, Credentials::new("another key", "p", "s")).identity("stranger");
+    let client = pg_hyper::Client::with_transport(stranger, wire.clone());
+    let plan = World::plan("stranger").apart_from([main.account()]);
+    let stranger = Fleet::new(client, Arc::clone(&world.store), plan).await.unwrap();
     assert_eq!(stranger.work_once().await.unwrap(), 0, "it claims nothing of another account");
     assert_eq!(main.work_once().await.unwrap(), 1);
 }

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod accounts;
 mod between;
 mod bouncer;
 mod connections;

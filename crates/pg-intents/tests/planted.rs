@@ -98,7 +98,8 @@ async fn doubt(bug: Option<Bug>) -> Found {
 
 async fn over(store: &Arc<Faulty>, wire: &Wire, account: Account, name: &str) -> Fleet<Faulty, Wire> {
     let client = Client::with_transport(account, wire.clone());
-    Fleet::new(client, Arc::clone(store), World::plan(name)).await.unwrap()
+    let plan = World::plan(name).apart_from(["main at http://localhost"]);
+    Fleet::new(client, Arc::clone(store), plan).await.unwrap()
 }
 
 async fn another_account(bug: Option<Bug>) -> Found {
@@ -108,7 +109,8 @@ async fn another_account(bug: Option<Bug>) -> Found {
     let stranger = Account::new(
         BaseUrl::parse(InProcess::BASE_URL).unwrap(),
         Credentials::new("another key", "password", "SHA key"),
-    );
+    )
+    .identity("stranger");
     let stranger = over(&Arc::new(world.faulty(bug)), &wire, stranger, "stranger").await;
     let taken = stranger.work_once().await.unwrap();
     // A second line of defence: the machine refuses the account too.

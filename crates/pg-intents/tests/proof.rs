@@ -36,6 +36,7 @@ fn account(base_url: &str) -> Account {
     let main = settings.merchants.by_name("main").unwrap();
     let [key, password, sha] = [&main.api_key, &main.api_password, &main.sha_key].map(|secret| secret.expose());
     Account::new(BaseUrl::parse(base_url).unwrap(), Credentials::new(key, password, sha))
+        .identity("main")
         .with_dialect(pg_sandbox::dialect())
 }
 

@@ -185,7 +185,8 @@ impl World {
         let merchant = self.sandbox.merchant(merchant).unwrap();
         let password = password.unwrap_or(merchant.api_password.expose());
         let credentials = Credentials::new(merchant.api_key.expose(), password, merchant.sha_key.expose());
-        Account::new(BaseUrl::parse(InProcess::BASE_URL).unwrap(), credentials).with_dialect(pg_sandbox::dialect())
+        let account = Account::new(BaseUrl::parse(InProcess::BASE_URL).unwrap(), credentials);
+        account.identity(&merchant.name).with_dialect(pg_sandbox::dialect())
     }
 
     pub(crate) fn account(&self) -> Account {
@@ -232,7 +233,7 @@ impl World {
         self.client_for(self.account(), wire)
     }
 
-    fn client_for(&self, account: Account, wire: &Wire) -> Client<Wire> {
+    pub(crate) fn client_for(&self, account: Account, wire: &Wire) -> Client<Wire> {
         // A wait for the client's throttle would move the shared clock past every lease.
         let limits = ThrottleLimits::unlimited();
         ClientBuilder::with_transport(account, wire.clone()).clock(self.clock()).limits(limits).seed(1).build()

@@ -124,16 +124,20 @@ impl Account {
         &self.dialect
     }
 
-    /// Names the account, so that saved machines recognise it after its API key was replaced.
+    /// Names the account, so that saved machines and the rows of a fleet recognise it after its API key was replaced. Set the name
+    /// before the first payment, and never change it.
     ///
     /// A saved machine belongs to one account, and resumes with that account only. With another account it would look
     /// up its payments in the wrong place and could pay again. An account without a name is identified by its API key,
     /// of which a fingerprint is saved: `key-` and 12 hexadecimal digits of a hash. Passwords and SHA keys can be
     /// replaced at any time.
     ///
-    /// Before you replace the API key, set a name and keep it. An account with this name resumes machines that were
-    /// saved for the name or for its present API key. If the key was replaced without a name, the error contains the
-    /// fingerprint that the machine was saved for: set that fingerprint as the name to resume it.
+    /// An account with this name resumes machines that were saved for the name or for its present API key, so a name can be set later, but
+    /// before the key is replaced. If the key was replaced without a name, the error contains the fingerprint that the machine was saved
+    /// for: set that fingerprint as the name to resume it.
+    ///
+    /// A fleet (`pg-intents`) stores payments under the name and the base URL, and needs a name. It does not start if its store has
+    /// payments under other names only, until `FleetPlan::stored_as` or `FleetPlan::apart_from` says whose they are.
     ///
     /// The name is not secret: saved machines and errors contain it. Two accounts must not have the same name.
     ///
@@ -148,6 +152,12 @@ impl Account {
     pub fn identity(mut self, name: impl Into<String>) -> Self {
         self.identity = Some(name.into());
         self
+    }
+
+    /// Returns the name that was set with [`identity`](Self::identity).
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.identity.as_deref()
     }
 
     /// Returns the account as saved machines name it: its identity and the base address of version 3. Use it as a key

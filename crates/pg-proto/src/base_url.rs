@@ -65,11 +65,13 @@ impl BaseUrl {
         &self.text
     }
 
-    /// Returns the same text for all spellings of an address: scheme and host in lower case, without a default port.
+    /// Returns the same text for all spellings of an address: scheme and host in lower case, without a default port and without the dot
+    /// that ends a complete host name.
     pub(crate) fn normalised(&self) -> String {
         let Ok(uri) = self.text.parse::<Uri>() else { return self.text.clone() };
         let scheme = uri.scheme_str().unwrap_or_default().to_ascii_lowercase();
         let host = uri.host().unwrap_or_default().to_ascii_lowercase();
+        let host = host.strip_suffix('.').unwrap_or(&host);
         let implied = if scheme == "https" { 443 } else { 80 };
         let port = uri.port_u16().filter(|port| *port != implied).map_or_else(String::new, |port| format!(":{port}"));
         format!("{scheme}://{host}{port}{}", uri.path().trim_end_matches('/'))
@@ -156,6 +158,9 @@ mod tests {
             ("HTTP://gateway.example:80/Enterprise/", "http://gateway.example/Enterprise"),
             ("http://127.0.0.1:8480/enterprise", "http://127.0.0.1:8480/enterprise"),
             ("https://gateway.example:80", "https://gateway.example:80"),
+            ("https://gateway.example.", "https://gateway.example"),
+            ("https://gateway.example.:443//", "https://gateway.example"),
+            ("http://127.0.0.1:08480/enterprise", "http://127.0.0.1:8480/enterprise"),
             ("http://[::1]:8480", "http://[::1]:8480"),
         ] {
             assert_eq!(BaseUrl::parse(text).map(|base| base.normalised()), Ok(normal.to_owned()), "{text}");

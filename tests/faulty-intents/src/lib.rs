@@ -257,6 +257,10 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
         self.store.list(filter).await
     }
 
+    async fn accounts(&self, from: &str, most: u32) -> Result<Vec<String>, StoreError> {
+        self.store.accounts(from, most).await
+    }
+
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
         self.store.direct(key, directive).await
     }

@@ -29,6 +29,7 @@ use pg_hyper::{
         },
     },
 };
+use pg_intents::FleetPlan;
 use pg_model::{Encoding, format::MAX_CARD_KEYS, method::AuthScheme};
 
 use self::{
@@ -94,7 +95,7 @@ pub(crate) struct Arguments {
     /// intents: a SQLite file, or postgres://user@host:port/database
     #[arg(long, value_name = "FILE|URL")]
     store: Option<String>,
-    /// The account's name in the fleet that uses --store (`Account::identity`)
+    /// The account's name in the fleet that uses --store (`Account::identity`), or the whole account as `pg intents` shows it
     #[arg(long, value_name = "NAME", requires = "store", value_parser = crate::account::name())]
     identity: Option<String>,
     /// Resubmits batches that the service may already have accepted; the service may then have them twice
@@ -293,8 +294,14 @@ impl Arguments {
 
     async fn sharing(&self, account: &Account) -> Result<Sharing, Failure> {
         let Some(store) = &self.store else { return Ok(Sharing::none()) };
-        let named = self.identity.as_ref().map(|name| account.clone().identity(name));
-        Sharing::over(store, named.as_ref().unwrap_or(account), self.per_minute).await
+        let plan = FleetPlan::new("update-cards").per_minute(self.per_minute);
+        let (account, plan) = match &self.identity {
+            // FleetPlan::stored_as of the fleet.
+            Some(stored) if stored.contains(" at http") => (account.clone(), plan.stored_as(stored)),
+            Some(name) => (account.clone().identity(name), plan),
+            None => (account.clone(), plan),
+        };
+        Sharing::over(store, &account, plan).await
     }
 
     fn client(&self, account: Account, gate: Gate) -> Client<Gate> {

@@ -139,13 +139,13 @@ struct Permit<S> {
 
 impl<S: IntentStore> FleetLimits<S> {
     /// Joins the limits of this account in this store as one more process. It uses the plan's name, poll interval,
-    /// lease, clock and limits.
+    /// lease, clock, limits and [`FleetPlan::stored_as`]. The account needs the name that it has in the fleet.
     ///
     /// # Errors
     /// If the store does not answer.
     pub async fn new(store: Arc<S>, account: &Account, plan: &FleetPlan) -> Result<Self, StoreError> {
         let owner = store.enlist(&plan.name).await?;
-        Ok(Self::of(store, account.bound_identity(), owner, plan))
+        Ok(Self::of(store, plan.account_in_rows(account), owner, plan))
     }
 
     pub(super) fn of(store: Arc<S>, account: String, owner: String, plan: &FleetPlan) -> Self {

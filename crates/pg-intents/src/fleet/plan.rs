@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use pg_hyper::{
     Clock, SystemClock,
-    proto::machine::{charge::ChargeBounds, checkout::CheckoutPlan},
+    proto::{
+        Account,
+        machine::{charge::ChargeBounds, checkout::CheckoutPlan},
+    },
 };
 
 use crate::machines::Bounds;
@@ -21,6 +24,8 @@ use crate::machines::Bounds;
 #[must_use]
 pub struct FleetPlan {
     pub(crate) name: String,
+    stored_as: Option<String>,
+    pub(crate) apart_from: Vec<String>,
     pub(crate) lease: Duration,
     pub(crate) poll: Duration,
     pub(crate) patience: Duration,
@@ -43,6 +48,8 @@ impl FleetPlan {
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
+            stored_as: None,
+            apart_from: Vec::new(),
             lease: Duration::from_secs(15),
             poll: Duration::from_secs(1),
             patience: Duration::from_secs(90),
@@ -55,6 +62,32 @@ impl FleetPlan {
             bounds: Bounds { charge: ChargeBounds::default(), checkout: CheckoutPlan::default() },
             clock: Arc::new(SystemClock::default()),
         }
+    }
+
+    /// Sets the account under which the store has the payments of this fleet, as [`Fleet::account`](crate::Fleet::account) and `pg
+    /// intents` show it. Set it after a change of the account's name or base URL, and keep it. The payments in progress are then
+    /// continued with the present account.
+    ///
+    /// You assert that both are one account of the service, which the fleet cannot check. If they are two, payments are looked up in the
+    /// wrong account, and may be made twice.
+    ///
+    /// ```
+    /// use pg_intents::FleetPlan;
+    ///
+    /// // The service moved from this address to another one.
+    /// let plan = FleetPlan::new("shop-1").stored_as("shop-uk at https://gateway.example");
+    /// ```
+    pub fn stored_as(mut self, account: impl Into<String>) -> Self {
+        self.stored_as = Some(account.into());
+        self
+    }
+
+    /// Names other accounts with payments in the same store. A fleet whose account has no payments there yet starts only if all others
+    /// are named: one that is not named may be the same account before a change of its name, API key or base URL. A marketplace names
+    /// the accounts of its other merchants, also of former ones ([`Account::bound_identity`]).
+    pub fn apart_from(mut self, accounts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.apart_from.extend(accounts.into_iter().map(Into::into));
+        self
     }
 
     /// Sets how long a worker may be silent before others take its intents. Default: 15 seconds. A worker renews its
@@ -140,6 +173,16 @@ impl FleetPlan {
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
+    }
+
+    /// Returns the account's name in rows.
+    pub(crate) fn account_in_rows(&self, account: &Account) -> String {
+        self.stored_as.clone().unwrap_or_else(|| account.bound_identity())
+    }
+
+    /// Whether rows may have been stored under another name or base URL of the account.
+    pub(crate) const fn is_stored_elsewhere(&self) -> bool {
+        self.stored_as.is_some()
     }
 }
 

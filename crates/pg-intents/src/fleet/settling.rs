@@ -146,8 +146,16 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Continues an intent that this worker has claimed.
     pub(super) async fn resume<M: StoredMachine>(&self, intent: &IntentRow, request: Option<M::Request>) -> Worked {
         let Some(hold) = intent.hold() else { return Worked::Lost { maybe_sent: false } };
-        let saved = SavedState::from_text(&*intent.state);
         let account = Arc::new(self.0.client.account().clone());
+        let failed = |why| Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why });
+        let mut saved = SavedState::from_text(&*intent.state);
+        // The plan says that the rows belong to this account, whatever name, API key and base URL it had.
+        if self.0.plan.is_stored_elsewhere() {
+            saved = match saved.rebind(&account) {
+                Ok(saved) => saved,
+                Err(why) => return failed(why),
+            };
+        }
         let earlier = Earlier {
             claims: intent.claims,
             lookups: intent.lookups,
@@ -156,7 +164,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         };
         let machine = match M::resume(&saved, account, request, &self.0.plan.bounds, earlier.ended) {
             Ok(machine) => machine,
-            Err(why) => return Worked::Failed(FleetError::Resume { reference: intent.key.reference.clone(), why }),
+            Err(why) => return failed(why),
         };
         let keeper = Keeper::held(self.kept_by(), hold, self.0.plan.lease);
         self.work_on(machine, keeper, &intent.key, earlier).await

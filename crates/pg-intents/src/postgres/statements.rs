@@ -196,6 +196,12 @@ pub(super) const FIND: &str = " FROM payment_intents AS i WHERE i.account = $1 A
 pub(super) const LIST: &str = " FROM payment_intents AS i WHERE i.status = ANY($1) AND i.claims >= $2 \
      AND ($3::text IS NULL OR i.account = $3) AND ($5::text IS NULL OR i.reference = $5) ORDER BY i.changed DESC LIMIT $4";
 
+/// Finds each account by the primary key, and reads no other row.
+pub(super) const ACCOUNTS: &str = "WITH RECURSIVE found AS ( \
+     (SELECT account, 1::bigint AS number FROM payment_intents WHERE account >= $1 ORDER BY account LIMIT 1) UNION ALL \
+     SELECT i.account, found.number + 1 FROM found CROSS JOIN LATERAL (SELECT account FROM payment_intents \
+     WHERE account > found.account ORDER BY account LIMIT 1) AS i WHERE found.number < $2) SELECT account FROM found WHERE number <= $2 ORDER BY number";
+
 pub(super) const PARK: &str = concat!(
     "UPDATE payment_intents SET status = 2, owner = NULL, fence = fence + 1, claims = 0, lookups = 0, next_lookup = NULL, quiet = 0, due = 9223372036854775807, changed = ",
     now!(),

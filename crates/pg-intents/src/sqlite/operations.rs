@@ -285,6 +285,18 @@ pub(super) fn listing(filter: &IntentFilter) -> String {
     )
 }
 
+/// Finds each account by the primary key, and reads no other row.
+pub(super) const ACCOUNTS: &str = "WITH RECURSIVE found(account) AS ( \
+     SELECT min(account) FROM payment_intents WHERE account >= ?1 UNION ALL \
+     SELECT (SELECT min(i.account) FROM payment_intents AS i WHERE i.account > found.account) FROM found \
+     WHERE account IS NOT NULL LIMIT ?2) SELECT account FROM found WHERE account IS NOT NULL";
+
+pub(super) fn accounts(connection: &Connection, from: &str, most: u32) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(ACCOUNTS)?;
+    let rows = statement.query_map(params![from, most], |row| row.get(0))?;
+    rows.collect()
+}
+
 pub(super) fn direct(connection: &Connection, now: i64, key: &IntentKey, directive: Directive) -> Result<bool> {
     let (status, due, what) = match directive {
         Directive::Park => ("2", NEVER, "parked on request"),

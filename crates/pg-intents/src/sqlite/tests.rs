@@ -93,6 +93,21 @@ fn a_new_file_can_be_opened_by_many_at_once() {
     }
 }
 
+/// Each fleet asks for accounts when it starts.
+#[tokio::test]
+async fn a_list_of_accounts_reads_one_row_each() {
+    let store = SqliteStore::in_memory(|| 1_700_000_000_000).unwrap();
+    let explained = store.executor.run(|connection: &Connection, _| {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", operations::ACCOUNTS))?;
+        let steps = statement.query_map(rusqlite::params!["", 10], |row| row.get::<_, String>(3))?;
+        steps.collect::<rusqlite::Result<Vec<_>>>()
+    });
+    let steps = explained.await.unwrap();
+    let reads: Vec<&String> =
+        steps.iter().filter(|step| step.contains("payment_intents") || step.contains(" i ")).collect();
+    assert!(reads.len() == 2 && reads.iter().all(|step| step.contains("USING PRIMARY KEY (account>?)")), "{steps:?}");
+}
+
 /// Ended payments stay in the table for ever.
 #[tokio::test]
 async fn a_list_of_open_and_unknown_intents_reads_no_ended_ones() {

@@ -1,4 +1,4 @@
-//! Customers who have signed in, and their stored cards. A real shop has both in its database.
+//! Customers who have signed in, their stored cards and their orders. A real shop has them in its database.
 
 use std::{collections::HashMap, error::Error, fmt, fs};
 
@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header::COOKIE};
 use serde::Deserialize;
 
 /// The customers, each under a secret. A browser gets the secret in the cookie `customer` when its user signs in, with
-/// `HttpOnly`, `Secure` and `SameSite=Lax`, so that no other page can pay with it.
+/// `HttpOnly`, `Secure` and `SameSite=Lax`, so that no other page can pay with it. The shop checks the page that posts an order, too.
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
 pub struct Customers(HashMap<String, Customer>);
@@ -17,10 +17,21 @@ pub(crate) struct Customer {
     /// The `merchantCustomerReference` with which the card was stored.
     pub(crate) reference: String,
     pub(crate) card_key: String,
+    /// What each order of this customer costs, in pence.
+    #[serde(default)]
+    orders: HashMap<String, u64>,
+}
+
+impl Customer {
+    /// Returns what an order costs; `None` if there is no such order of this customer. The number of the order comes from a browser,
+    /// which may send the number of another customer's order, and its amount is never taken from the browser.
+    pub(crate) fn pence(&self, order: &str) -> Option<u64> {
+        self.orders.get(order).copied()
+    }
 }
 
 impl Customers {
-    /// Reads customers from a file: `{"SECRET": {"reference": "customer-7", "cardKey": "…"}}`.
+    /// Reads customers from a file: `{"SECRET": {"reference": "customer-7", "cardKey": "…", "orders": {"order-1": 499}}}`.
     ///
     /// # Errors
     /// If the file cannot be read, or contains something else.

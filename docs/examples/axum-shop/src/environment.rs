@@ -1,7 +1,7 @@
 //! The code that both programs share: it reads the account from the environment, waits for the signal to stop, and
 //! prints the error that ends a program.
 
-use std::{env, error::Error, fs, process::ExitCode};
+use std::{env, error::Error, fs, net::SocketAddr, process::ExitCode};
 
 use pg_hyper::proto::{Account, BaseUrl, Credentials, EnterpriseCredentials, model::Dialect};
 use tokio::{net::TcpListener, signal};
@@ -19,6 +19,8 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
         BaseUrl::parse(&base)?,
         Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?),
     );
+    // The name under which payments are stored. It stays the same when the API key is replaced, so never change it.
+    let account = account.identity(env::var("SHOP_ACCOUNT").unwrap_or("shop".to_owned()));
     let account = account.enterprise(
         BaseUrl::parse(&variable("PG_ENTERPRISE_BASE_URL")?)?,
         EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?),
@@ -44,6 +46,23 @@ pub async fn listener() -> Result<TcpListener, Box<dyn Error>> {
     let address = env::var("SHOP_LISTEN").unwrap_or("127.0.0.1:8500".to_owned());
     let bound = TcpListener::bind(&address).await;
     Ok(bound.map_err(|error| format!("cannot listen on {address}: {error}; choose another with SHOP_LISTEN"))?)
+}
+
+/// Returns the address at which browsers and the service reach the shop, which listens `here`: `SHOP_URL`. With https and a name, once a
+/// proxy with a certificate is in front.
+///
+/// # Errors
+/// If the variable is invalid, or is missing although no browser can open the address `here`.
+pub fn public_url(here: SocketAddr) -> Result<BaseUrl, Box<dyn Error>> {
+    match env::var("SHOP_URL") {
+        Ok(url) => Ok(BaseUrl::parse(&url).map_err(|error| format!("SHOP_URL: {error}"))?),
+        Err(_) if here.ip().is_unspecified() => Err(format!(
+            "SHOP_URL is not set, and no browser can open http://{here}: set it to the address at which browsers and the service \
+             reach the shop"
+        )
+        .into()),
+        Err(_) => Ok(BaseUrl::parse(&format!("http://{here}"))?),
+    }
 }
 
 /// Prints an error as one line.

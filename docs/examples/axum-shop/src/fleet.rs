@@ -4,7 +4,8 @@
 //! and settles payments through its [`Fleet`]. A server that is killed loses nothing: another server continues its
 //! payments.
 //!
-//! Customers pay with a stored card and 3-D Secure, or on the hosted page.
+//! Customers pay their orders with a stored card and 3-D Secure, or on the hosted page. Each attempt to pay an order has its own
+//! reference, and begins only after the previous attempt has ended without a charge.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -12,7 +13,7 @@ use axum::{
     Router,
     body::{Body, to_bytes},
     extract::{Path, Request, State},
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, StatusCode, Uri, header},
     middleware::map_response,
     response::{Html, IntoResponse, Redirect, Response},
     routing::{any, get, post},
@@ -21,7 +22,10 @@ use pg_hyper::{
     Client, ConnectionLimits,
     proto::{
         Account, BaseUrl, CallbackOutline, CheckoutHint,
-        machine::three_d_secure::{NoLiabilityShift, ThreeDSecurePlan},
+        machine::{
+            checkout::CheckoutPlan,
+            three_d_secure::{NoLiabilityShift, ThreeDSecurePlan},
+        },
         model::{CheckoutItem, Currency, Flag, GetToken, InitiateThreeDSecureCardKey, Item, Order as Basket},
     },
     serve_guarded_until,
@@ -29,10 +33,12 @@ use pg_hyper::{
 use pg_intents::{Fleet, FleetError, FleetEvent, FleetPlan, FleetQuestion, FleetStep, IntentStore, PaymentOutcome};
 use tokio::net::TcpListener;
 
-use crate::{Customers, PENCE, pages, private};
+use crate::{Customers, customers::Customer, pages, private};
 
 /// How long a browser waits for the next step before it gets a page that asks again.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The maximum number of attempts to pay an order.
+const ATTEMPTS: u32 = 20;
 /// The maximum number of bytes of a callback: more than any callback about a checkout has.
 const CALLBACK_BYTES: usize = 64 * 1024;
 
@@ -47,13 +53,15 @@ pub struct FleetConfig {
     pub name: String,
     /// How long this server may be silent before others continue its payments.
     pub lease: Duration,
-    /// The customers who can pay with a stored card.
+    /// How long another way to pay waits after a customer has left the hosted page, because the bank may still be processing a payment.
+    pub linger: Duration,
+    /// The customers with their stored cards and orders.
     pub customers: Customers,
 }
 
 struct Shop<S> {
     fleet: Fleet<S>,
-    public_url: String,
+    public_url: BaseUrl,
     customers: Customers,
 }
 
@@ -62,7 +70,7 @@ type Server<S> = State<Arc<Shop<S>>>;
 /// Serves the shop until `stop` ends, and works on payments that other servers left behind.
 ///
 /// # Errors
-/// If the database does not answer.
+/// If the database does not answer, or has payments of another account (`FleetStartError`).
 pub async fn serve<S: IntentStore>(
     listener: TcpListener,
     store: S,
@@ -70,18 +78,19 @@ pub async fn serve<S: IntentStore>(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Box<dyn Error>> {
     let plan = FleetPlan::new(config.name).lease(config.lease).patience(PATIENCE);
+    let plan = plan.checkouts(CheckoutPlan::default().linger(config.linger));
     let fleet = Fleet::new(Client::new(config.account)?, Arc::new(store), plan).await?;
     let worker = fleet.clone();
     let working = tokio::spawn(async move { worker.run().await });
-    let public_url = config.public_url.as_str().trim_end_matches('/').to_owned();
-    let shop = Arc::new(Shop { fleet: fleet.clone(), public_url, customers: config.customers });
+    let shop = Arc::new(Shop { fleet: fleet.clone(), public_url: config.public_url, customers: config.customers });
     let routes = Router::new()
         .route("/orders/{id}", get(order::<S>))
         .route("/orders/{id}/card", post(card::<S>))
-        .route("/orders/{id}/back", any(back::<S>))
         .route("/orders/{id}/hosted", post(hosted::<S>))
-        .route("/orders/{id}/paid", get(paid::<S>))
-        .route("/orders/{id}/callback", get(callback::<S>).post(callback::<S>))
+        .route("/orders/{id}/withdraw", post(withdraw::<S>))
+        .route("/orders/{id}/{attempt}/back", any(back::<S>))
+        .route("/orders/{id}/{attempt}/paid", get(paid::<S>))
+        .route("/orders/{id}/{attempt}/callback", get(callback::<S>).post(callback::<S>))
         .layer(map_response(private))
         .with_state(shop);
     serve_guarded_until(listener, ConnectionLimits::default(), routes, stop).await;
@@ -101,12 +110,14 @@ async fn card<S: IntentStore>(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let customer = shop.customers.signed_in(&headers).ok_or(Failure::NotSignedIn)?;
+    shop.posted_here(&headers)?;
+    let (customer, pence) = shop.order_of(&headers, &id)?;
+    let attempt = shop.attempt(&id).await?;
     let basket = Basket::new(Currency::GBP)
-        .item(Item::new("Tea", PENCE))
-        .unique_merchant_reference(&*id)
+        .item(Item::new("Tea", pence))
+        .unique_merchant_reference(reference(&id, attempt))
         .merchant_customer_reference(&*customer.reference);
-    let back = shop.address(&id, "/back");
+    let back = shop.address(&id, &format!("/{attempt}/back"));
     let initiation = InitiateThreeDSecureCardKey::new(&*customer.card_key, basket).return_url(back);
     // Without 3-D Secure the shop would bear the loss of a fraud. This shop does not take that risk.
     let plan = ThreeDSecurePlan::default().without_shift(NoLiabilityShift::End);
@@ -114,31 +125,56 @@ async fn card<S: IntentStore>(
 }
 
 /// The customer returns from the bank, to any server. The return is only a reason to look the payment up.
-async fn back<S: IntentStore>(State(shop): Server<S>, Path(id): Path<String>) -> Result<Redirect, Failure> {
-    shop.tell(&id, FleetEvent::Returned).await?;
+async fn back<S: IntentStore>(
+    State(shop): Server<S>,
+    Path((id, attempt)): Path<(String, u32)>,
+) -> Result<Redirect, Failure> {
+    shop.tell(&reference(&id, attempt), FleetEvent::Returned).await?;
     Ok(to_order(&id))
 }
 
-async fn hosted<S: IntentStore>(State(shop): Server<S>, Path(id): Path<String>) -> Result<Response, Failure> {
+async fn hosted<S: IntentStore>(
+    State(shop): Server<S>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    shop.posted_here(&headers)?;
+    let (_, pence) = shop.order_of(&headers, &id)?;
+    let attempt = shop.attempt(&id).await?;
+    let reference = reference(&id, attempt);
     let request = GetToken::new()
-        .item(CheckoutItem::new("Tea", format!("{}.{:02}", PENCE / 100, PENCE % 100)))
+        .item(CheckoutItem::new("Tea", format!("{}.{:02}", pence / 100, pence % 100)))
         .currency(Currency::GBP)
-        .trans_reference(&*id)
-        .callback_url(shop.address(&id, "/callback"))
-        .success_url(shop.address(&id, "/paid"))
+        .trans_reference(&*reference)
+        .callback_url(shop.address(&id, &format!("/{attempt}/callback")))
+        .success_url(shop.address(&id, &format!("/{attempt}/paid")))
         .cancel_url(shop.address(&id, ""))
         .auto_redirect(Flag::YES);
-    onward(&id, shop.fleet.checkout(&id, request).await)
+    onward(&id, shop.fleet.checkout(&reference, request).await)
+}
+
+/// The customer wants to pay in another way. Another attempt begins only after the page is closed and nothing was paid
+/// on it.
+async fn withdraw<S: IntentStore>(
+    State(shop): Server<S>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Redirect, Failure> {
+    shop.posted_here(&headers)?;
+    shop.order_of(&headers, &id)?;
+    shop.tell(&reference(&id, shop.attempt(&id).await?), FleetEvent::Cancelled).await?;
+    Ok(to_order(&id))
 }
 
 /// The customer returns from the hosted page. The address names a transaction, which is looked up.
 async fn paid<S: IntentStore>(
     State(shop): Server<S>,
-    Path(id): Path<String>,
+    Path((id, attempt)): Path<(String, u32)>,
     request: Request,
 ) -> Result<Redirect, Failure> {
     if let Ok(hint) = CheckoutHint::returned(request.uri().query().unwrap_or_default()) {
-        shop.tell(&id, FleetEvent::Reported { trans_key: hint.trans_key().to_owned() }).await?;
+        let trans_key = hint.trans_key().to_owned();
+        shop.tell(&reference(&id, attempt), FleetEvent::Reported { trans_key }).await?;
     }
     Ok(to_order(&id))
 }
@@ -147,7 +183,7 @@ async fn paid<S: IntentStore>(
 /// transaction up.
 async fn callback<S: IntentStore>(
     State(shop): Server<S>,
-    Path(id): Path<String>,
+    Path((id, attempt)): Path<(String, u32)>,
     request: Request<Body>,
 ) -> Result<StatusCode, Failure> {
     let (head, body) = request.into_parts();
@@ -157,38 +193,72 @@ async fn callback<S: IntentStore>(
         eprintln!("a callback that names no transaction: {}", CallbackOutline::of(&request));
         return Ok(StatusCode::BAD_REQUEST);
     };
-    shop.tell(&id, FleetEvent::Reported { trans_key: hint.trans_key().to_owned() }).await?;
+    let trans_key = hint.trans_key().to_owned();
+    shop.tell(&reference(&id, attempt), FleetEvent::Reported { trans_key }).await?;
     Ok(StatusCode::OK)
 }
 
-/// Shows the state of an order. The server that gets the request continues the payment if no other server does.
-async fn order<S: IntentStore>(State(shop): Server<S>, Path(id): Path<String>) -> Result<Html<String>, Failure> {
-    let body = match shop.fleet.step(&id).await {
+/// Shows the state of an order to its customer. The server that gets the request continues the payment if no other
+/// server does.
+async fn order<S: IntentStore>(
+    State(shop): Server<S>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Html<String>, Failure> {
+    let (_, pence) = shop.order_of(&headers, &id)?;
+    let attempt = shop.attempt(&id).await?;
+    let here = to_order_path(&id);
+    let ways = format!(
+        r#"<form method="post" action="{here}/card"><button>Pay with your stored card</button></form>
+<form method="post" action="{here}/hosted"><button>Pay on the hosted page</button></form>"#
+    );
+    let body = match shop.fleet.step(&reference(&id, attempt)).await {
+        Ok(FleetStep::Done(outcome)) if is_not_paid(&outcome) => format!("<p>Not paid.</p>{ways}"),
         Ok(FleetStep::Done(outcome)) => outcome_of(&outcome),
         Ok(FleetStep::Ask(question)) => match address_of(&question) {
-            Some(url) => format!(r#"<p><a href="{}">Continue with your payment</a></p>"#, pages::escaped(url)),
-            None => "<p>One moment, your payment is under way …</p>".to_owned(),
+            Some(url) => {
+                let withdraw = format!(
+                    r#"<form method="post" action="{here}/withdraw"><button>Pay in another way</button></form>"#
+                );
+                let withdraw = if matches!(question, FleetQuestion::Redirect { .. }) { &*withdraw } else { "" };
+                format!(r#"<p><a href="{}">Continue with your payment</a></p>{withdraw}"#, pages::escaped(url))
+            }
+            None => UNDER_WAY.to_owned(),
         },
-        Err(FleetError::Pending { .. }) => "<p>One moment, your payment is under way …</p>".to_owned(),
-        Err(FleetError::NotWaiting { .. }) => return Err(Failure::NotFound),
+        Err(FleetError::Pending { .. }) => UNDER_WAY.to_owned(),
+        Err(FleetError::NotWaiting { .. }) if attempt > 1 => format!("<p>Not paid.</p>{ways}"),
+        Err(FleetError::NotWaiting { .. }) => format!("<p>To pay: {}.</p>{ways}", pages::pounds(pence)),
         Err(error) => return Err(error.into()),
     };
     Ok(pages::page("Your order", &body))
 }
 
-/// Paid, certainly not paid, or unknown: every outcome that is not known to be one of the first two is unknown.
+const UNDER_WAY: &str = "<p>One moment, your payment is under way …</p>";
+
+/// The reference of one attempt to pay an order. It fits into the 32 characters of a reference of the hosted page if the number of the
+/// order has at most 29.
+fn reference(id: &str, attempt: u32) -> String {
+    format!("{id}-{attempt}")
+}
+
+/// Whether another attempt may begin: this one has ended and has certainly not charged. An unknown outcome is none of these.
+const fn is_not_paid(outcome: &PaymentOutcome) -> bool {
+    matches!(
+        outcome,
+        PaymentOutcome::Declined(_)
+            | PaymentOutcome::Refused(_)
+            | PaymentOutcome::NotSent
+            | PaymentOutcome::NotPaid { .. }
+    )
+}
+
+/// Paid or unknown: every outcome that is neither known to be paid nor certainly not paid is unknown.
 fn outcome_of(outcome: &PaymentOutcome) -> String {
     let paid = |key: &str| format!("<p>Paid. Thank you! Transaction {}.</p>", pages::escaped(key));
     match outcome {
         PaymentOutcome::Approved(transaction) => paid(transaction.transaction_key.as_str()),
         PaymentOutcome::PaidOnPage { trans_key } => paid(trans_key),
-        PaymentOutcome::Unknown { .. } => {
-            "<p>We do not know yet whether you have paid. Please do not pay again: we will find out.</p>".to_owned()
-        }
-        PaymentOutcome::Declined(_)
-        | PaymentOutcome::Refused(_)
-        | PaymentOutcome::NotSent
-        | PaymentOutcome::NotPaid { .. } => "<p>Not paid.</p>".to_owned(),
+        _ => pages::UNKNOWN.to_owned(),
     }
 }
 
@@ -205,16 +275,28 @@ fn address_of(question: &FleetQuestion) -> Option<&str> {
 fn onward(id: &str, step: Result<FleetStep, FleetError>) -> Result<Response, Failure> {
     let to = match &step {
         Ok(FleetStep::Ask(question)) => address_of(question).map(Redirect::to),
-        Err(FleetError::Pending { .. }) | Ok(FleetStep::Done(_)) => None,
+        // The order is paid, or is being paid in another way. Its page says so.
+        Err(FleetError::Pending { .. } | FleetError::OtherPayment { .. }) | Ok(FleetStep::Done(_)) => None,
         Err(_) => return Err(step.err().map_or(Failure::NotFound, Into::into)),
     };
     Ok(to.unwrap_or_else(|| to_order(id)).into_response())
 }
 
 fn to_order(id: &str) -> Redirect {
-    // The id comes from a path, and is written into a path only if it is valid.
+    Redirect::to(&to_order_path(id))
+}
+
+/// The id comes from a path, and is written into a path only if it is valid.
+fn to_order_path(id: &str) -> String {
     let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-    Redirect::to(&format!("/orders/{id}"))
+    format!("/orders/{id}")
+}
+
+/// Returns scheme, host and port.
+fn origin(uri: &Uri) -> Option<(&str, String, u16)> {
+    let scheme = uri.scheme_str()?;
+    let implied = if scheme == "https" { 443 } else { 80 };
+    Some((scheme, uri.host()?.to_ascii_lowercase(), uri.port_u16().unwrap_or(implied)))
 }
 
 impl<S: IntentStore> Shop<S> {
@@ -223,9 +305,38 @@ impl<S: IntentStore> Shop<S> {
         format!("{}/orders/{id}{page}", self.public_url)
     }
 
-    /// Stores the event, unless the order has no payment.
-    async fn tell(&self, id: &str, event: FleetEvent) -> Result<(), Failure> {
-        match self.fleet.event(id, &event).await {
+    /// Returns the customer who has signed in, and what this order of theirs costs.
+    fn order_of(&self, headers: &HeaderMap, id: &str) -> Result<(&Customer, u64), Failure> {
+        let customer = self.customers.signed_in(headers).ok_or(Failure::NotSignedIn)?;
+        let pence = customer.pence(id).ok_or(Failure::NotFound)?;
+        Ok((customer, pence))
+    }
+
+    /// Refuses what a page of another site posts with the customer's cookie. Browsers say from which site they post.
+    fn posted_here(&self, headers: &HeaderMap) -> Result<(), Failure> {
+        let Some(from) = headers.get(header::ORIGIN) else { return Ok(()) };
+        let from = Uri::try_from(from.as_bytes()).ok();
+        let here = self.public_url.as_str().parse().ok();
+        let from = from.as_ref().and_then(origin);
+        if from.is_some() && from == here.as_ref().and_then(origin) { Ok(()) } else { Err(Failure::Foreign) }
+    }
+
+    /// Returns the number of the attempt that pays an order, or has paid it: the first that has not ended without a charge. Two requests
+    /// at the same time get the same number, so they join one payment.
+    async fn attempt(&self, id: &str) -> Result<u32, Failure> {
+        for attempt in 1..ATTEMPTS {
+            match self.fleet.outcome(&reference(id, attempt)).await {
+                Ok(Some(outcome)) if is_not_paid(&outcome) => {}
+                Ok(_) | Err(FleetError::Pending { .. } | FleetError::Parked { .. }) => return Ok(attempt),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(ATTEMPTS)
+    }
+
+    /// Stores the event, unless no payment has this reference.
+    async fn tell(&self, reference: &str, event: FleetEvent) -> Result<(), Failure> {
+        match self.fleet.event(reference, &event).await {
             Ok(()) => Ok(()),
             Err(FleetError::NotWaiting { .. }) => Err(Failure::NotFound),
             Err(error) => Err(error.into()),
@@ -237,18 +348,15 @@ impl<S: IntentStore> Shop<S> {
 enum Failure {
     NotFound,
     NotSignedIn,
-    /// The order has another kind of payment.
-    Other,
+    /// A page of another site posts with the customer's cookie.
+    Foreign,
     /// The error is logged for the operator; the customer can try again.
     Failed(FleetError),
 }
 
 impl From<FleetError> for Failure {
     fn from(error: FleetError) -> Self {
-        match error {
-            FleetError::OtherPayment { .. } => Self::Other,
-            error => Self::Failed(error),
-        }
+        Self::Failed(error)
     }
 }
 
@@ -257,7 +365,7 @@ impl IntoResponse for Failure {
         match self {
             Self::NotFound => (StatusCode::NOT_FOUND, "There is no such order.\n").into_response(),
             Self::NotSignedIn => (StatusCode::UNAUTHORIZED, "Please sign in first.\n").into_response(),
-            Self::Other => (StatusCode::CONFLICT, "This order is being paid in another way.\n").into_response(),
+            Self::Foreign => (StatusCode::FORBIDDEN, "Please pay on a page of this shop.\n").into_response(),
             Self::Failed(error) => {
                 eprintln!("{error}");
                 (StatusCode::SERVICE_UNAVAILABLE, "This did not work. Please reload the page in a moment.\n")

@@ -45,7 +45,7 @@ mod pages;
 mod payments;
 
 pub use customers::Customers;
-pub use environment::{account_of_environment, exit_code, listener, stopped};
+pub use environment::{account_of_environment, exit_code, listener, public_url, stopped};
 pub use fleet::{FleetConfig, serve as serve_in_fleet};
 
 /// The price of a pound of tea.
@@ -113,8 +113,9 @@ pub async fn serve(
         .with_state(Arc::clone(&payments))
         .nest_service("/callbacks", receiver.service());
     let routing = tokio::spawn(Arc::clone(&payments).route(receiver));
-    // Unlike `axum::serve`, this server limits connections: strangers on the Internet can neither fill the memory nor
-    // keep customers out.
+    // Unlike `axum::serve`, this server limits connections: strangers on the Internet can neither fill the memory with
+    // connections nor keep customers out. It does not limit orders: each one is a file and stays in memory. A real shop
+    // lets only a customer with a basket begin an order, and deletes orders that were never paid.
     serve_guarded_until(listener, ConnectionLimits::default(), shop, stop).await;
     // The machines run until the last request is answered, because browsers wait for them.
     payments.stop();
@@ -253,10 +254,11 @@ async fn onward(shop: &Payments, id: &str) -> Redirect {
     }
 }
 
-/// The address of an order works like a password: no other page and no cache may get it.
+/// The address of an order works like a password: no page of another site and no cache may get it. With `no-referrer`, browsers would
+/// not say either from which page they post.
 async fn private(mut response: Response) -> Response {
     let headers = response.headers_mut();
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);

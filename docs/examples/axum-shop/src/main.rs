@@ -8,8 +8,7 @@
 
 use std::{env, error::Error, path::PathBuf, process::ExitCode};
 
-use axum_shop::{Config, account_of_environment, exit_code, listener, stopped};
-use pg_hyper::proto::BaseUrl;
+use axum_shop::{Config, account_of_environment, exit_code, listener, public_url, stopped};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -18,11 +17,9 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let listener = listener().await?;
-    // The address at which browsers and the service reach the shop: https and a name, once a proxy with a certificate
-    // is in front.
-    let public_url = env::var("SHOP_URL").unwrap_or(format!("http://{}", listener.local_addr()?));
+    let public_url = public_url(listener.local_addr()?)?;
     let folder = PathBuf::from(env::var("SHOP_ORDERS").unwrap_or("orders".to_owned()));
     let account = account_of_environment()?;
     println!("the shop is at {public_url}, its orders in {}", folder.display());
-    axum_shop::serve(listener, Config::new(account, BaseUrl::parse(&public_url)?, folder), stopped()).await
+    axum_shop::serve(listener, Config::new(account, public_url, folder), stopped()).await
 }

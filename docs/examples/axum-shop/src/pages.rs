@@ -47,7 +47,8 @@ page, you can pay in another way.</p>"#.to_owned()
     page("Your order", &body)
 }
 
-const UNKNOWN: &str = "<p>We do not know yet whether you have paid. Please do not pay again: we will find out.</p>";
+pub(crate) const UNKNOWN: &str =
+    "<p>We do not know yet whether you have paid. Please do not pay again: we will find out.</p>";
 
 /// The inputs of the card form: name, label, other attributes, and the fields whose errors belong to it.
 const INPUTS: [(&str, &str, &str, &[&str]); 4] = [
@@ -117,7 +118,7 @@ fn titled(title: &str, heading: &str, body: &str) -> Html<String> {
     ))
 }
 
-fn pounds(pence: u64) -> String {
+pub(crate) fn pounds(pence: u64) -> String {
     format!("£{}.{:02}", pence / 100, pence % 100)
 }
 

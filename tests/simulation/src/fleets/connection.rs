@@ -221,6 +221,11 @@ impl IntentStore for Connection {
         Ok(rows.into_iter().map(|row| self.read(row)).collect())
     }
 
+    async fn accounts(&self, from: &str, most: u32) -> Result<Vec<String>, StoreError> {
+        let (store, from) = (Arc::clone(&self.database.store), from.to_owned());
+        self.travel(async move { store.accounts(&from, most).await }).await
+    }
+
     /// Workers give no directives; only operators do.
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
         let (store, key) = (Arc::clone(&self.database.store), key.clone());

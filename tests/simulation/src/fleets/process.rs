@@ -14,6 +14,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use super::{
     database::{Connection, Database},
     seat::{Seat, SeatClock},
+    shared::named,
     wire::Wire,
 };
 use crate::{agenda::Millis, service::PER_MINUTE};
@@ -150,6 +151,7 @@ impl Process {
         };
         let merchant = &shared.merchants[self.seat.account];
         let account = if wrong { merchant.wrong_account() } else { merchant.right_account() };
+        let account = named(self.seat.account, account);
         let worker = loop {
             let connection = self.database.connect(&self.seat, newer);
             let wire =
@@ -186,6 +188,7 @@ impl Process {
             .bounds(ChargeBounds::default().attempts(3).lookups(4).within(seconds(300)).pauses(Backoff::default()))
             .checkouts(CheckoutPlan::default().wait(seconds(400)).linger(seconds(60)))
             .clock(SeatClock(Arc::clone(&self.seat)))
+            .apart_from(&self.database.shared.accounts)
     }
 
     fn kill(&self) {

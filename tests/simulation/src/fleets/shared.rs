@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
+use pg_proto::Account;
 
 use super::time::Time;
 use crate::{
@@ -68,6 +69,11 @@ pub(super) struct Notes {
     pub(super) doubled: BTreeSet<String>,
 }
 
+/// The account of a merchant with its name in rows.
+pub(super) fn named(merchant: usize, account: &Account) -> Account {
+    account.clone().identity(MERCHANTS[merchant])
+}
+
 impl State {
     /// Ends all faults. Messages in flight still arrive.
     pub(super) fn heals(&mut self) {
@@ -82,7 +88,10 @@ impl Shared {
         let mut secrets = Secrets::default();
         let merchants: Vec<Client> =
             (0..MERCHANTS.len()).map(|number| Client::new(number, &mut secrets, &spoken.client)).collect();
-        let accounts = merchants.iter().map(|merchant| merchant.right_account().bound_identity()).collect();
+        let accounts = (0..)
+            .zip(&merchants)
+            .map(|(number, merchant)| named(number, merchant.right_account()).bound_identity())
+            .collect();
         secrets.add_code(CV2);
         let service = Service::new(scenario, 1, &Right, secrets.clone(), spoken.clone());
         let state = State {

@@ -49,8 +49,7 @@ impl Sharing {
     ///
     /// # Errors
     /// If the store cannot be used, or sending was stopped.
-    pub(super) async fn over(address: &str, account: &Account, per_minute: u32) -> Result<Self, Failure> {
-        let plan = FleetPlan::new("update-cards").per_minute(per_minute);
+    pub(super) async fn over(address: &str, account: &Account, plan: FleetPlan) -> Result<Self, Failure> {
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             return Self::over_postgres(address, account, &plan).await;
         }

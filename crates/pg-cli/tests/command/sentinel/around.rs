@@ -41,7 +41,7 @@ pub(super) fn fleets(shop: &Shop, folder: &Path, said: &mut Said) {
 }
 
 async fn fleet<S: IntentStore>(shop: &Shop, store: Arc<S>, name: &str, said: &mut Said) {
-    let client = Client::builder(shop.account()).unwrap().limits(ThrottleLimits::unlimited()).build();
+    let client = Client::builder(shop.account().identity("shop")).unwrap().limits(ThrottleLimits::unlimited()).build();
     let fleet = Fleet::new(client, Arc::clone(&store), FleetPlan::new(name)).await.unwrap();
     let [number, cv2] = shop::card();
     // The second is refused by the service.

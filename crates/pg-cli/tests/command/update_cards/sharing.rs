@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use pg_hyper::{Client, proto::machine::throttle::ThrottleLimits};
 use pg_intents::{Fleet, FleetPlan, IntentKey, IntentStore, NewIntent, SqliteStore};
 use pg_model::{AuthCardKey, Currency, Item, Order};
 use pg_sandbox::Timestamp;
@@ -79,7 +80,11 @@ fn runtime() -> tokio::runtime::Runtime {
 
 /// Makes this number of charges, as a fleet of one process over this store.
 async fn charge<S: IntentStore>(cards: &Cards, store: S, times: usize) {
-    let client = cards.shop.client.inner().clone();
+    // The runs of these tests name no account, so they use the fingerprint of its API key.
+    let account = cards.shop.client.inner().account().clone();
+    let in_store = account.bound_identity();
+    let account = account.identity(in_store.split(" at ").next().unwrap());
+    let client = Client::builder(account).unwrap().limits(ThrottleLimits::unlimited()).build();
     let key = &cards.keys[0];
     let fleet = Fleet::new(client, Arc::new(store), FleetPlan::new("shop")).await.unwrap();
     for at in 0..times {
@@ -276,6 +281,9 @@ fn a_store_of_a_fleet_that_gives_the_account_a_name_is_noticed() {
     runtime().block_on(fleet.begin(begun)).unwrap();
     let with_name = cards.update(&format!("--store {store} --identity shop-uk")).run().ends(0);
     assert!(!with_name.err.contains("--identity"), "{}", with_name.err);
+    // A fleet that keeps the account's earlier base URL in the store.
+    let stored = cards.update(&format!("--store {store} --restart")).arg("--identity").arg(&named).run().ends(0);
+    assert!(!stored.err.contains("--identity"), "{}", stored.err);
     let without = cards.update(&format!("--store {store} --restart")).run().ends(0);
     without.says("pass the name that the fleet gives it with --identity").says("shop-uk at ");
 }

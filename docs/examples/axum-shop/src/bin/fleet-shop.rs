@@ -8,12 +8,14 @@
 //! ```
 //!
 //! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of the load balancer before the servers.
-//! `SHOP_CUSTOMERS` is a file with the customers and their stored cards; without it, no customer can pay with a stored card.
+//! `SHOP_CUSTOMERS` is a file with the customers, their stored cards and their orders; without it, there is nothing to pay.
+//! `SHOP_ACCOUNT` is the name under which payments are stored; never change it.
 
 use std::{env, error::Error, process::ExitCode, time::Duration};
 
-use axum_shop::{Customers, FleetConfig, account_of_environment, exit_code, listener, serve_in_fleet, stopped};
-use pg_hyper::proto::BaseUrl;
+use axum_shop::{
+    Customers, FleetConfig, account_of_environment, exit_code, listener, public_url, serve_in_fleet, stopped,
+};
 use pg_intents::{PostgresStore, SqliteStore, StoreError};
 
 const MIGRATE: &str = "the database lacks tables of this version of the program; to make them, type: \
@@ -29,14 +31,12 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let here = listener.local_addr()?;
     let config = FleetConfig {
         account: account_of_environment()?,
-        public_url: BaseUrl::parse(&env::var("SHOP_URL").unwrap_or(format!("http://{here}")))?,
+        public_url: public_url(here)?,
         name: format!("shop {here}"),
         customers: env::var("SHOP_CUSTOMERS")
             .map_or_else(|_| Ok(Customers::default()), |file| Customers::read(&file))?,
-        lease: Duration::from_secs(
-            env::var("SHOP_LEASE")
-                .map_or(Ok(15), |seconds| seconds.parse().map_err(|_| "SHOP_LEASE is not a whole number of seconds"))?,
-        ),
+        lease: seconds("SHOP_LEASE", 15)?,
+        linger: seconds("SHOP_LINGER", 120)?,
     };
     let database = env::var("SHOP_STORE").unwrap_or("intents.sqlite".to_owned());
     if database.starts_with("postgres") {
@@ -50,5 +50,15 @@ async fn run() -> Result<(), Box<dyn Error>> {
         let store = SqliteStore::open(&database).map_err(|error| format!("{database}: {error}"))?;
         println!("the shop is at http://{here}");
         serve_in_fleet(listener, store, config, stopped()).await
+    }
+}
+
+/// Returns the number of seconds in a variable.
+fn seconds(variable: &str, default: u64) -> Result<Duration, String> {
+    match env::var(variable) {
+        Ok(seconds) => {
+            seconds.parse().map(Duration::from_secs).map_err(|_| format!("{variable} is not a whole number of seconds"))
+        }
+        Err(_) => Ok(Duration::from_secs(default)),
     }
 }

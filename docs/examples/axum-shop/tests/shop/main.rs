@@ -401,5 +401,5 @@ fn after_a_stop_a_payment_in_progress_continues_at_the_next_start() {
     place.start();
     let page = place.until(&order, |page| page.contains("Continue with your payment"));
     assert!(page.contains(&challenge), "{page}");
-    assert_eq!(place.get(&order).headers()["referrer-policy"], "no-referrer");
+    assert_eq!(place.get(&order).headers()["referrer-policy"], "same-origin");
 }
