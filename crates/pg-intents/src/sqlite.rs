@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use tokio::sync::Notify;
 
 use self::{
@@ -139,6 +139,8 @@ fn create(path: &Path) -> std::io::Result<()> {
 fn ready(connection: &Connection, migrations: Migrations) -> Result<(), Unready> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
+    // A plan does not depend on the values of parameters. Otherwise each query with a limit is prepared anew each time.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // Under one lock: if several processes open a new file at the same time, one makes it a store, and the others then
     // find a store. A program that only looks needs no lock.
     let begin = if migrations == Migrations::Run { "BEGIN IMMEDIATE" } else { "BEGIN" };

@@ -50,7 +50,7 @@ struct Figures<'a> {
 #[ignore = "a measurement"]
 async fn figures() {
     let charges = env::var("PG_FLEET_FIGURES").map_or(10_000, |charges| charges.parse::<usize>().unwrap());
-    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let server = Postgres::start(&[]).unwrap();
     let sandbox = Sandbox::start(Config::default()).await.unwrap();
     let first = client(&sandbox.base_url()).call(&by_card("first", 100)).await.unwrap();
     let stored =

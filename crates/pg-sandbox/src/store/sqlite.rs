@@ -178,6 +178,8 @@ impl Sqlite {
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+        // A plan does not depend on the values of parameters. Otherwise each query with a limit is prepared anew each time.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(Self {
             connection,
             tables: tables.into(),

@@ -77,7 +77,7 @@ fn measured(addresses: &[SocketAddr], name: &str, payments: usize) -> (f64, f64)
 #[ignore = "a measurement"]
 fn figures() {
     let payments = setting("PG_SANDBOX_FIGURES", 20_000);
-    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let server = Postgres::start(&[]).unwrap();
     // Short for a trial of the program itself.
     let commits = server.pgbench(CALLERS, (payments / 1_000).clamp(1, 20)).unwrap();
     println!("\n| store | payments/s | of pgbench | 99 of 100 within |\n|---|---|---|---|");

@@ -6,6 +6,7 @@ use std::{
 };
 
 use proptest::prelude::*;
+use rusqlite::StatementStatus;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -80,6 +81,21 @@ fn commits_are_present_after_reopening() {
     drop(store);
     let mut store = Sqlite::open(&path, &KEY).unwrap();
     assert_eq!(keys(&mut store, &Query::newest(10)), ["k1"]);
+}
+
+/// SQLite prepares a statement anew if the value of its limit is bound again, unless plans may not depend on values.
+#[test]
+fn a_query_is_prepared_once_for_all_values() {
+    let mut store = Sqlite::in_memory().unwrap();
+    write(&mut store, &[note("k1", "main", "r1"), note("k2", "main", "r2")]);
+    for limit in [10, 1, 2] {
+        keys(&mut store, &Query::newest(limit));
+    }
+    let table = table(&store.tables, Note::KIND.table).unwrap();
+    let text = table.selection(&store.sealer, &Query::newest(1)).unwrap().text;
+    let statement = store.connection.prepare_cached(&text).unwrap();
+    assert_eq!(statement.get_status(StatementStatus::Run), 3);
+    assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
 }
 
 /// The state after a crash: the file and its logs at that moment.
