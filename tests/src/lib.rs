@@ -14,6 +14,11 @@ pub mod webdriver;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+/// The Rust of the page about a first payment, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/first-payment.md")]
+struct FirstPaymentPage;
+
 /// The Rust of the sandbox's page, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/sandbox.md")]

@@ -85,10 +85,16 @@ impl Client {
 }
 
 impl<T: Transport> Client<T> {
-    /// Creates a client over any transport. The transport checks the addresses: [`HyperTransport`] refuses insecure
-    /// addresses here too.
+    /// Creates a client over any transport. A request to an address that is neither https nor on this machine fails as
+    /// [not sent](crate::TransportErrorKind::Insecure): no transport gets it.
     pub fn with_transport(account: Account, transport: T) -> Self {
         ClientBuilder::with_transport(account, transport).build()
+    }
+
+    /// Passes a request to the transport, unless its address would show its card and its credentials to others.
+    pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        InsecureAddress::check(request.uri())?;
+        self.transport.send(request).await
     }
 
     pub(crate) fn of(account: Account, transport: T, scheduler: RequestScheduler) -> Self {
@@ -261,7 +267,7 @@ impl<T: Transport> Client<T> {
             Some(limit) => Box::pin(self.scheduler.admit_shared_call(&**limit, service)).await?,
         };
         let sending = observation.send(&request);
-        let sent = pin!(self.transport.send(request));
+        let sent = pin!(self.send(request));
         let sent = pass.during(sent.instrument(sending.span())).await;
         sending.end(&sent);
         let (result, end) = match sent {

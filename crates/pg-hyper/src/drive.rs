@@ -57,7 +57,9 @@ use receipts::ReceiptHandles;
 /// };
 /// match charging.store_in(file).await {
 ///     ChargeOutcome::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
-///     other => println!("not paid, or not known: {other:?}"),
+///     // The order may have been paid: make this lookup later.
+///     ChargeOutcome::Unknown { reconcile, .. } => println!("outcome unknown: {reconcile:?}"),
+///     other => println!("not paid: {other:?}"),
 /// }
 /// # Ok(())
 /// # }

@@ -31,7 +31,9 @@ const ONE_MINUTE: Duration = Duration::from_secs(61);
 /// async fn pay(client: &Client, payment: &Auth) {
 ///     match client.call(payment).await {
 ///         Ok(Outcome::Approved(paid)) => println!("paid, transaction {}", paid.transaction_key),
-///         Ok(other) => println!("not paid: {other:?}"),
+///         Ok(Outcome::Declined(not)) => println!("not paid: {}", not.transaction_status),
+///         // Neither paid nor unpaid: keep the order open, and look it up or ask the operator.
+///         Ok(Outcome::Other(open)) => println!("outcome unknown: {}", open.transaction_status),
 ///         // The payment may exist: keep the order open, and make this lookup later.
 ///         Err(Error::Unknown { reconcile, .. }) => println!("outcome unknown: {reconcile:?}"),
 ///         // Nothing was charged. The error's text says what to do before the next attempt.

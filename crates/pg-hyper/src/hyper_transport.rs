@@ -36,6 +36,11 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// It never sends a request twice. It uses a second connection only if the pooled connection was already closed and
 /// hyper returns the request unwritten. A body that was taken cannot be taken again. It does not follow redirects.
 ///
+/// It uses no proxy, and does not read `HTTPS_PROXY`. If requests leave your network only through a proxy, write a
+/// [`Transport`] over a library that has proxies: it must reach the service through CONNECT, so that TLS ends at the
+/// service, and neither retry nor follow redirects. For roots or a client certificate of your own,
+/// [`with_tls`](Self::with_tls) is enough.
+///
 /// It refuses requests to addresses that are neither https nor on this machine, and without the feature `tls` also
 /// requests to https addresses. It checks a host by its name, and a connection without TLS by the address that the name
 /// has, before it writes to it: `localhost` may have the address of another machine.
@@ -150,8 +155,7 @@ impl Default for HyperTransport {
 
 impl Transport for HyperTransport {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
-        InsecureAddress::check(request.uri())
-            .map_err(|address| TransportError::NotSent(TransportErrorKind::Insecure(address)))?;
+        InsecureAddress::check(request.uri())?;
         let (uri, request, hold) = prepare(request);
         self.exchange(uri, request).await.map_err(|fault| judge(fault, &hold))
     }

@@ -10,11 +10,12 @@
 //! machines send a request again, within their promises: a charge only under the same `uniqueMerchantReference`, which
 //! the service accepts once, and only after a lookup.
 //!
-//! Limits: it speaks HTTP/1.1 only. Addresses must be https, except on this machine. By default a request ends after 60
-//! seconds, a reply has at most 16 MiB, and the client sends 100 requests a minute, 5 at a time. Before its request, a call
-//! may [wait](ClientBuilder::longest_wait) two minutes for the rate limit, and 5 seconds for each save of a
-//! [stored](ClientBuilder::store_throttle) throttle. [`HyperTransport`] and the [`Receiver`] need a tokio runtime with I/O
-//! and timers. A client over another transport needs no runtime; its machines need one only for the [`SystemClock`].
+//! Limits: it speaks HTTP/1.1 only, and uses no proxy. Addresses must be https, except on this machine, also over a
+//! transport of your own. By default a request ends after 60 seconds, a reply has at most 16 MiB, and the client
+//! sends 100 requests a minute, 5 at a time. Before its request, a call may [wait](ClientBuilder::longest_wait) two
+//! minutes for the rate limit, and 5 seconds for each save of a [stored](ClientBuilder::store_throttle) throttle.
+//! [`HyperTransport`] and the [`Receiver`] need a tokio runtime with I/O and timers. A client over another transport
+//! needs no runtime; its machines need one only for the [`SystemClock`].
 //!
 //! The feature `tls`, on by default, provides https. Disable it (`default-features = false`) in a program that only
 //! calls addresses on this machine, such as a test against a sandbox, or that has its own transport. Then fewer crates

@@ -16,6 +16,10 @@ use crate::TransportError;
 ///   `MaybeSent`.
 /// - Every request ends. [`HyperTransport`](crate::HyperTransport) has a deadline and a limit for replies. Any other
 ///   transport needs its own, since the client adds neither. The client needs no runtime of its own either.
+/// - The certificate of an https address is checked, also behind a proxy.
+///
+/// The client passes on no request to an address that is neither https nor on this machine. It judges by the name:
+/// if `localhost` may be another machine, the transport has to check the address that it connects to.
 ///
 /// Machines need a transport that can be cloned. They abandon a request only when they are dropped.
 ///

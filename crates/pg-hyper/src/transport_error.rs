@@ -65,12 +65,12 @@ impl InsecureAddress {
         account.base_urls().find(|base| !base.is_private()).map_or(Ok(()), |base| Err(Self(base.to_string())))
     }
 
-    /// Checks the destination of a request.
-    pub(crate) fn check(uri: &Uri) -> Result<(), Self> {
+    /// Checks the destination of a request that was not sent yet.
+    pub(crate) fn check(uri: &Uri) -> Result<(), TransportError> {
         if is_private(uri) {
             return Ok(());
         }
-        Err(Self(shown(uri)))
+        Err(TransportError::NotSent(TransportErrorKind::Insecure(Self(shown(uri)))))
     }
 
     /// Checks the address to which a connection for a request was made: `localhost` may have the address of another

@@ -34,7 +34,7 @@ const OVER: Duration = Duration::ZERO;
 /// Checks a store. `run` distinguishes the rows of this run from those of other runs in the same database.
 ///
 /// # Panics
-/// If the store breaks a promise; the message says which.
+/// If the store breaks a promise. The message says which, or the function of this suite in which the assertion fails.
 pub async fn check<S: IntentStore>(store: &S, run: &str) {
     let suite = Suite { store, account: format!("conformance {run}") };
     suite.workers_have_names_of_their_own().await;
@@ -119,8 +119,16 @@ impl<S: IntentStore> Suite<'_, S> {
         };
         assert_eq!(*found, self.row("once").await.at(found.read_at), "the existing row is shown");
         assert_eq!((&*found.state, &*found.digest, found.fence), ("s0", "d1", 1), "the row is unchanged");
-        assert_eq!((found.status, found.claims, found.event, found.told), (IntentStatus::Open, 0, 0, 0));
-        assert_eq!((found.owner.as_deref(), found.request.as_deref(), &found.outcome), (Some("w1"), Some("[]"), &None));
+        assert_eq!(
+            (found.status, found.claims, found.event, found.told),
+            (IntentStatus::Open, 0, 0, 0),
+            "after begin the status is open, and claims, event and told are 0"
+        );
+        assert_eq!(
+            (found.owner.as_deref(), found.request.as_deref(), &found.outcome),
+            (Some("w1"), Some("[]"), &None),
+            "after begin there are the owner and the request, and no outcome"
+        );
         assert_eq!(found.due - found.created, 3_600_000, "the lease runs by the store's clock");
         let elsewhere = NewIntent { key: IntentKey::new(format!("{} other", self.account), "once"), ..new };
         assert_eq!(self.store.begin(elsewhere).await, Ok(Begun::New), "another account has its own references");
@@ -134,7 +142,7 @@ impl<S: IntentStore> Suite<'_, S> {
             Ok(()),
             "an expired lease that was not claimed is still held"
         );
-        assert_eq!(self.row("fenced").await.state, "s1");
+        assert_eq!(self.row("fenced").await.state, "s1", "save stores the state");
         let claimed = self.claim("w2", 10, HOUR).await;
         let taken = claimed.iter().find(|intent| intent.key.reference == "fenced").expect("a lapsed lease is claimed");
         assert_eq!((taken.fence, &*taken.state, taken.claims), (2, "s1", 1), "a claim raises the fencing number");
@@ -238,7 +246,11 @@ impl<S: IntentStore> Suite<'_, S> {
         let unknown = Self::end(IntentStatus::Unknown, "unknown", Some(OVER));
         assert_eq!(self.store.end(&hold, unknown.clone()).await, Ok(()));
         let row = self.row("ends").await;
-        assert_eq!((row.status, row.event, row.owner.as_deref(), row.is_due()), (IntentStatus::Unknown, 1, None, true));
+        assert_eq!(
+            (row.status, row.event, row.owner.as_deref(), row.is_due()),
+            (IntentStatus::Unknown, 1, None, true),
+            "an unknown end is event 1, without an owner, due at its wake"
+        );
         assert_eq!((&*row.state, row.outcome.as_deref()), ("last", Some("unknown")));
         let claimed = self.claim("w2", 10, HOUR).await;
         let again = claimed.iter().find(|intent| intent.key.reference == "ends").expect("an unknown one is claimed");
@@ -250,13 +262,17 @@ impl<S: IntentStore> Suite<'_, S> {
         let hold = claimed.iter().find_map(IntentRow::hold).expect("claimed again");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "paid", None)).await, Ok(()));
         let row = self.row("ends").await;
-        assert_eq!((row.status, row.event, row.claims), (IntentStatus::Ended, 2, 0));
+        assert_eq!(
+            (row.status, row.event, row.claims),
+            (IntentStatus::Ended, 2, 0),
+            "a later end is the next event, and sets claims to 0"
+        );
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "else", None)).await, Err(StoreError::Lost));
         assert_eq!(self.store.save(&hold, "s", HOUR).await, Err(StoreError::Lost), "save after the end");
         let Ok(Some(Claimed::Not(row))) = self.store.claim_one(&self.key("ends"), "w3", HOUR, &known()).await else {
             panic!("an ended intent was claimed")
         };
-        assert_eq!(row.outcome.as_deref(), Some("paid"));
+        assert_eq!(row.outcome.as_deref(), Some("paid"), "an ended intent keeps its outcome");
     }
 
     async fn outcomes_are_told_until_acknowledged(&self) {
@@ -270,7 +286,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let end = Self::end(IntentStatus::Unknown, "unknown", Some(OVER));
         assert_eq!(self.store.end(&hold, end).await, Ok(()));
         let told: Vec<_> = untold(OVER).await.into_iter().map(|intent| (intent.event, intent.outcome)).collect();
-        assert_eq!(told, [(1, Some("unknown".to_owned()))]);
+        assert_eq!(told, [(1, Some("unknown".to_owned()))], "untold returns the event and its outcome");
         assert_eq!(untold(HOUR).await.len(), 1, "an unacknowledged outcome is reported again");
         assert_eq!(untold(HOUR).await, [], "not reported while another consumer has it");
         let claimed = self.store.claim(&account, "w2", 10, HOUR, &known()).await.expect("claim answers");
@@ -312,7 +328,7 @@ impl<S: IntentStore> Suite<'_, S> {
         assert!(history.len() <= 8192, "a history of {} bytes", history.len());
         assert!(
             history.ends_with('\n') && history.lines().last().is_some_and(|line| line.contains(" w1 201 ")),
-            "{history}"
+            "the last line of a history has the owner and the fencing number, and ends with a newline: {history}"
         );
         let hold = self.row("long").await.hold().expect("an owner");
         assert_eq!(self.store.end(&hold, Self::end(IntentStatus::Ended, "{}", None)).await, Ok(()));
@@ -349,7 +365,7 @@ impl<S: IntentStore> Suite<'_, S> {
             let wish = ShareWish { account: &self.account, owner, total: 5, most, lease, quarantine };
             self.store.shares(wish).await.expect("shares answers")
         };
-        assert_eq!(shares("w1", 3, HOUR, HOUR).await, 3);
+        assert_eq!(shares("w1", 3, HOUR, HOUR).await, 3, "free shares are given");
         assert_eq!(shares("w2", 3, HOUR, HOUR).await, 2, "no more than there are");
         assert_eq!(shares("w3", 1, HOUR, HOUR).await, 0);
         assert_eq!(shares("w1", 3, OVER, HOUR).await, 3, "they are kept");

@@ -21,7 +21,7 @@ pub struct IntentLease {
     pub key: IntentKey,
     /// The worker, by the name that [`IntentStore::enlist`](crate::IntentStore::enlist) gave it.
     pub owner: String,
-    /// Counts the claims of this intent.
+    /// Counts the claims of this intent. It is 1 after [`begin`](crate::IntentStore::begin), and each claim raises it by one.
     pub fence: i64,
 }
 
@@ -80,14 +80,15 @@ pub struct IntentRow {
     pub inbox: i32,
     /// Its state.
     pub status: IntentStatus,
-    /// Counts its claims.
+    /// Counts its claims: 1 after [`begin`](crate::IntentStore::begin), with or without an owner. Each claim raises it by one, and
+    /// nothing lowers it.
     pub fence: i64,
     /// Its owner: the worker that works on the intent.
     pub owner: Option<String>,
     /// The end of its owner's lease, or without an owner its next wake. After that, any worker may claim the intent.
     pub due: i64,
     /// The number of claims since a worker last finished its work on it, without those that workers released: how often workers failed
-    /// on it.
+    /// on it. It is 0 after [`begin`](crate::IntentStore::begin), also with an owner.
     pub claims: i32,
     /// The number of the plan's lookups since the intent ended as unknown. Lookups because of events do not count.
     pub lookups: i32,
@@ -101,8 +102,8 @@ pub struct IntentRow {
     pub created: i64,
     /// When it was last changed.
     pub changed: i64,
-    /// A line for each claim and each end, the latest last: time, owner, fencing number, what happened. The oldest
-    /// lines are dropped.
+    /// A line for each claim and each end, the latest last: time, owner, fencing number and what happened, with a space between
+    /// them and `\n` at the end. The oldest lines are dropped, so that it has at most 8,192 bytes.
     pub history: String,
     /// The time at which it was read.
     pub read_at: i64,

@@ -23,6 +23,7 @@
 //! let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
 //! match fleet.charge(AuthCardKey::new("card key", order)).await? {
 //!     PaymentOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
+//!     PaymentOutcome::PaidOnPage { trans_key } => println!("paid on the hosted page: {trans_key}"),
 //!     PaymentOutcome::Unknown { why, .. } => println!("outcome unknown: {why}"),
 //!     other => println!("not paid: {other:?}"),
 //! }

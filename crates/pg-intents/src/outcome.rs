@@ -123,6 +123,7 @@ impl PaymentOutcome {
             ThreeDSecureOutcome::NotShifted(_) => not_paid("the liability was not shifted"),
             ThreeDSecureOutcome::NotSent(why) => not_paid(match why {
                 NotSentReason::Unreachable => "the service could not be reached",
+                NotSentReason::NoResult => "the status of the authentication has neither liabilityShift Y nor N",
                 NotSentReason::HeldBack => "the request was held back",
                 NotSentReason::InitiationUnclear => {
                     "the reply to the initiation was lost: start again with another reference"

@@ -11,6 +11,7 @@ use tracing::{Span, field::Empty};
 use crate::{FleetError, StoreError};
 
 /// An operation on the database.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) struct DatabaseOperation {
     system: &'static str,
     name: Option<&'static str>,
@@ -18,6 +19,7 @@ pub(crate) struct DatabaseOperation {
     start: Option<Instant>,
 }
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl DatabaseOperation {
     /// `system` is the name of the database in the conventions.
     pub(crate) fn begin(system: &'static str, name: Option<&'static str>) -> Self {

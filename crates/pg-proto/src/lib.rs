@@ -36,7 +36,10 @@
 //! // Send it with any HTTP library; `response` is the reply.
 //! match account.reply::<AuthSessionKey>(response)? {
 //!     Outcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
-//!     Outcome::Declined(not) | Outcome::Other(not) => println!("not paid: {}", not.transaction_status),
+//!     Outcome::Declined(not) => println!("declined: {}", not.transaction_status),
+//!     // Neither paid nor unpaid: keep the order open, and look it up or ask the operator. An account without a dialect has
+//!     // this outcome for every decline too.
+//!     Outcome::Other(open) => println!("outcome unknown: {}", open.transaction_status),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -21,7 +21,7 @@
 //!   meanwhile wait for that event.
 //! - After [`Action::WaitUntil`] it returns with [`Event::Woken`] at that time or later, or with an input earlier. An
 //!   earlier `Woken`, for example after the clock was set back, sends nothing: the machine returns what it waits for.
-//! - After [`Action::Ask`] it returns with an input.
+//! - After [`Action::Ask`] it returns with an input, or with [`Event::Woken`] at the time `until` of the demand.
 //! - After [`Action::Done`] it stops. It records the outcome durably before other code acts on it. It never resumes a
 //!   machine whose outcome is recorded: a resumed machine continues, and may pay.
 //!
@@ -34,7 +34,8 @@
 //! next depends only on the state, and a resumed machine continues like a machine that was never stopped.
 //!
 //! A machine promises to end within its bounds and never to panic. An unexpected event changes nothing: the machine
-//! repeats what it waits for. The documentation of each machine lists its other promises.
+//! repeats what it waits for. While it waits for a reply, that is a [`WaitUntil`](Action::WaitUntil) the largest
+//! [`Moment`]: a driver that has given up its request reports [`Failure::MaybeSent`] instead. The documentation of each machine lists its other promises.
 //!
 //! Times are wall-clock times, since a machine may outlive its process. If the clock jumps, a machine waits too long or
 //! too briefly, but remains safe.
@@ -132,7 +133,10 @@ pub trait Machine {
     }
 
     /// Returns one word for an outcome, for logs, such as `approved`.
-    fn label(_outcome: &Self::Outcome) -> &'static str {
+    fn label(_outcome: &Self::Outcome) -> &'static str
+    where
+        Self: Sized,
+    {
         "done"
     }
 }
@@ -184,7 +188,8 @@ pub enum Action<D, O> {
     Send(http::Request<Bytes>),
     /// Return at this time, with [`Event::Woken`].
     WaitUntil(Moment),
-    /// Answer this demand.
+    /// Save the machine, then answer this demand: with [`Event::Input`], with [`Event::Woken`] at the time that it states, or
+    /// with [`Failure::HeldBack`] if the machine could not be saved.
     Ask(D),
     /// The machine has ended with this outcome.
     Done(O),

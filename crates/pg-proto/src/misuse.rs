@@ -37,8 +37,12 @@ pub enum Misuse {
     /// A payment that should be charged once has no reference for a lookup.
     #[error("invalid request, nothing was sent: charging once requires a uniqueMerchantReference")]
     NoUniqueReference,
-    /// The method has no reference, so it cannot be charged once.
-    #[error("invalid request, nothing was sent: {0} cannot be charged once: it has no reference for a lookup")]
+    /// The method is none of the payments that a charge looks up and sends again under their reference, but a refund, capture
+    /// or cancellation, for example. [`Retry`](crate::machine::retry::Retry) sends it at most once.
+    #[error(
+        "invalid request, nothing was sent: {0} cannot be charged once: it is none of the payments that a charge looks up; \
+         the machine Retry sends it at most once"
+    )]
     NotLookedUpFirst(&'static str),
 }
 

@@ -3,6 +3,7 @@
 //! The examples themselves are the programs in `src/bin`, one for each runtime or HTTP library.
 
 pub mod driving;
+pub mod keeping;
 pub mod shop;
 pub mod tls;
 

@@ -3,12 +3,12 @@
 use std::{env, error::Error, fs, time::Duration};
 
 use pg_proto::{
-    Account, BaseUrl, Credentials,
+    Account, BaseUrl, Credentials, EnterpriseCredentials,
     machine::{
         Backoff,
         charge::{Charge, ChargeBounds, ChargeOutcome},
     },
-    model::{Auth, CardDetails, Currency, Dialect, Item, Order},
+    model::{Auth, CardDetails, CheckoutItem, Currency, Dialect, Flag, GetToken, Item, Order},
 };
 
 /// The account of `PG_BASE_URL`, `PG_API_KEY`, `PG_API_PASSWORD` and `PG_SHA_KEY`, which a sandbox prints when it starts, with
@@ -17,11 +17,7 @@ use pg_proto::{
 /// # Errors
 /// When one of them is missing, the address would carry card data unprotected to another machine, or the file is invalid.
 pub fn account() -> Result<Account, Box<dyn Error>> {
-    let variable = |name: &str| env::var(name).map_err(|_| format!("set {name}; `pg sandbox` prints it"));
-    let base = BaseUrl::parse(&variable("PG_BASE_URL")?)?;
-    if !base.is_private() {
-        return Err(format!("{base} is neither https nor this machine, and card data must not travel there").into());
-    }
+    let base = address("PG_BASE_URL")?;
     let credentials = Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?);
     let account = Account::new(base, credentials);
     Ok(match env::var_os("PG_DIALECT") {
@@ -31,6 +27,38 @@ pub fn account() -> Result<Account, Box<dyn Error>> {
         }
         None => account,
     })
+}
+
+/// The same account with version 5, for the hosted checkout: `PG_ENTERPRISE_BASE_URL`, `PG_ENTERPRISE_API_KEY` and
+/// `PG_ENTERPRISE_API_PASSWORD`.
+///
+/// # Errors
+/// As [`account`].
+pub fn account_with_checkout() -> Result<Account, Box<dyn Error>> {
+    let base = address("PG_ENTERPRISE_BASE_URL")?;
+    let own = EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?);
+    Ok(account()?.enterprise(base, own))
+}
+
+fn variable(name: &str) -> Result<String, String> {
+    env::var(name).map_err(|_| format!("set {name}; `pg sandbox` prints it"))
+}
+
+fn address(name: &str) -> Result<BaseUrl, Box<dyn Error>> {
+    let base = BaseUrl::parse(&variable(name)?)?;
+    if !base.is_private() {
+        return Err(format!("{base} is neither https nor this machine, and card data must not travel there").into());
+    }
+    Ok(base)
+}
+
+/// A cart of £4.99 to be paid on the hosted page. The customer returns to the shop after the payment.
+pub fn cart() -> GetToken {
+    GetToken::new()
+        .item(CheckoutItem::new("Tea", "4.99"))
+        .currency("GBP")
+        .success_url("https://shop.example/paid")
+        .auto_redirect(Flag::YES)
 }
 
 /// A payment of £4.99 for the order `PG_ORDER`, else runtime-1, with a test card of the sandbox. A real shop never sees the card: it has

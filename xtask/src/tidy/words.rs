@@ -31,6 +31,13 @@ fn of_file(source: &Source) -> Vec<Violation> {
         if source.path.ends_with(".rs") && is_heading_with_text(line) {
             violations.push(Violation::new(place(), "has text behind a heading", "begin a line below the heading"));
         }
+        if is_shown(&source.path, line) && line.contains("Outcome::Other(") && line.contains("Declined(") {
+            violations.push(Violation::new(
+                place(),
+                "shows an unknown outcome together with a decline",
+                "give `Outcome::Other` an arm of its own: it is neither paid nor unpaid, and readers copy examples",
+            ));
+        }
         let lower = line.to_ascii_lowercase();
         for word in REFUSED.iter().filter(|word| has(&lower, word)) {
             violations.push(Violation::new(
@@ -47,6 +54,11 @@ fn is_heading_with_text(line: &str) -> bool {
     let heading = line.trim_start().strip_prefix("/// # ");
     let rest = heading.and_then(|text| ["Errors", "Panics"].iter().find_map(|name| text.strip_prefix(name)));
     rest.is_some_and(|rest| !rest.trim().is_empty())
+}
+
+/// Whether a line is in a page or in documentation, which may have examples.
+fn is_shown(path: &str, line: &str) -> bool {
+    path.ends_with(".md") || line.trim_start().starts_with("//")
 }
 
 /// Whether a line has the word in a sentence. Directly after a quote or `=` it is a value of a test.
@@ -90,6 +102,19 @@ mod tests {
             assert_eq!(!complaints("crates/a/src/a.rs", line).is_empty(), refused, "{line}");
         }
         assert!(complaints("docs/a.md", "/// # Errors If it fails.").is_empty());
+    }
+
+    #[test]
+    fn examples_that_take_an_unknown_outcome_for_a_decline_are_refused() {
+        let arm = "Outcome::Declined(not) | Outcome::Other(not) => println!(\"not paid\"),";
+        for (path, line, refused) in [
+            ("crates/a/src/lib.rs", format!("//!     {arm}"), true),
+            ("docs/guide/a.md", arm.to_owned(), true),
+            ("crates/a/src/a.rs", arm.to_owned(), false),
+            ("docs/guide/a.md", "Outcome::Other(open) => {}".to_owned(), false),
+        ] {
+            assert_eq!(!complaints(path, &line).is_empty(), refused, "{path} {line}");
+        }
     }
 
     #[test]

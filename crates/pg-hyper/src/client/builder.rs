@@ -81,7 +81,7 @@ impl ClientBuilder {
 }
 
 impl<T: Transport> ClientBuilder<T> {
-    /// Starts a client over any transport. The transport checks the addresses.
+    /// Starts a client over any transport. The client refuses addresses that are neither https nor on this machine.
     pub fn with_transport(account: Account, transport: T) -> Self {
         Self {
             account,

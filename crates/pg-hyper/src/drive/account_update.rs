@@ -93,7 +93,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # Errors
     /// If the plan's updater key or callback address breaks a rule.
     pub fn update_accounts<S: KeySource>(&self, plan: UpdatePlan, keys: S) -> Result<AccountUpdateDrive<S, T>, Misuse> {
-        AccountUpdate::new(self.account().clone(), plan)
+        AccountUpdate::new(Arc::clone(self.shared_account()), plan)
             .map(|machine| AccountUpdateDrive::new(self.drive(machine), keys))
     }
 
@@ -109,7 +109,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         plan: UpdatePlan,
         keys: S,
     ) -> Result<AccountUpdateDrive<S, T>, ResumeError> {
-        AccountUpdate::resume(saved, self.account().clone(), plan)
+        AccountUpdate::resume(saved, Arc::clone(self.shared_account()), plan)
             .map(|machine| AccountUpdateDrive::new(self.drive(machine).resumed_from(saved), keys))
     }
 }

@@ -1,5 +1,7 @@
 //! `client.checkout(…)`.
 
+use std::sync::Arc;
+
 use pg_model::GetToken;
 use pg_proto::machine::{
     ResumeError, SavedState,
@@ -55,7 +57,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// # Errors
     /// If the request breaks a rule, or does not say what is to be paid.
     pub fn checkout(&self, request: GetToken, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, CheckoutError> {
-        Checkout::new(self.account().clone(), request, plan).map(|machine| self.drive(machine).eager())
+        Checkout::new(Arc::clone(self.shared_account()), request, plan).map(|machine| self.drive(machine).eager())
     }
 
     /// Resumes a checkout from the state that was saved last. A checkout that waits for its customer asks again to send
@@ -67,7 +69,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// [`ResumeError`] if `saved` is not the state of a checkout, or was saved for another account.
     pub fn resume_checkout(&self, saved: &SavedState, plan: CheckoutPlan) -> Result<CheckoutDrive<T>, ResumeError> {
-        Checkout::resume(saved, self.account().clone(), plan)
+        Checkout::resume(saved, Arc::clone(self.shared_account()), plan)
             .map(|machine| self.drive(machine).resumed_from(saved).eager())
     }
 
@@ -82,7 +84,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
         saved: &SavedState,
         plan: CheckoutPlan,
     ) -> Result<CheckoutDrive<T>, ResumeError> {
-        Checkout::resume(saved, self.account().clone(), plan)
+        Checkout::resume(saved, Arc::clone(self.shared_account()), plan)
             .map(|machine| self.drive(machine.look_again()).resumed_from(saved).eager())
     }
 }

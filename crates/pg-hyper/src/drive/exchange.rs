@@ -61,7 +61,7 @@ async fn permitted<T: Transport>(
         return Exchanged::Failed(DriveError::Stopped(stop));
     }
     let sending = Sending::begin(&request, Span::current);
-    let sent = pass.during(client.transport().send(request).instrument(sending.span())).await;
+    let sent = pass.during(client.send(request).instrument(sending.span())).await;
     sending.end(&sent);
     match sent {
         Ok(response) => {

@@ -1,5 +1,7 @@
 //! `client.three_d_secure(…)`.
 
+use std::sync::Arc;
+
 use pg_proto::{
     Misuse,
     machine::{
@@ -64,7 +66,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
         initiation: impl Into<Initiation>,
         plan: ThreeDSecurePlan,
     ) -> Result<ThreeDSecureDrive<T>, Misuse> {
-        ThreeDSecure::new(self.account().clone(), initiation, plan).map(|machine| self.drive(machine).eager())
+        ThreeDSecure::new(Arc::clone(self.shared_account()), initiation, plan)
+            .map(|machine| self.drive(machine).eager())
     }
 
     /// Resumes a 3-D Secure payment from the state that was saved last. A payment that waits for its customer asks for
@@ -81,7 +84,8 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///
     /// [`ResumeError`] if `saved` is not the state of a 3-D Secure payment, or was saved for another account.
     pub fn resume_three_d_secure(&self, saved: &SavedState) -> Result<ThreeDSecureDrive<T>, ResumeError> {
-        let drive = ThreeDSecure::resume(saved, self.account().clone()).map(|machine| self.drive(machine).eager())?;
+        let drive = ThreeDSecure::resume(saved, Arc::clone(self.shared_account()))
+            .map(|machine| self.drive(machine).eager())?;
         let drive = drive.resumed_from(saved);
         if drive.machine().amount().is_none() {
             tracing::warn!(

@@ -1,19 +1,29 @@
 //! The errors that a caller gets when the network or the service fails, over real loopback connections.
 
 use std::{
+    future::ready,
     io::{Read as _, Write as _},
-    sync::mpsc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
 use crate::client::server::{Answer, Server, account, unanswered_port};
+use bytes::Bytes;
+use http::{Request, Response};
 use pg_hyper::{
     Client, ClientBuilder, Error, HyperTransport, Transport as _,
-    TransportError::{MaybeSent, NotSent},
+    TransportError::{self, MaybeSent, NotSent},
     TransportErrorKind as Kind,
     proto::{
         EnterpriseCredentials, RawRequest,
-        machine::Reconcile,
+        machine::{
+            Reconcile,
+            charge::{ChargeBounds, ChargeOutcome},
+        },
         model::{
             ApiRequest as _, Auth, CapturePreauth, CardDetails, Currency, Dialect, EnterpriseRefund, EnterpriseResult,
             Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
@@ -79,7 +89,7 @@ async fn no_server_listens() {
 #[tokio::test]
 async fn a_request_without_a_body_is_not_sent_if_no_connection_had_it() {
     let get = |address: &dyn std::fmt::Display, scheme: &str| {
-        http::Request::get(format!("{scheme}://{address}/")).body(bytes::Bytes::new()).expect("a request")
+        Request::get(format!("{scheme}://{address}/")).body(Bytes::new()).expect("a request")
     };
     let transport = HyperTransport::new().deadline(SOON);
     let (_socket, address) = unanswered_port();
@@ -157,7 +167,7 @@ async fn a_second_reply_is_not_taken_for_the_reply_to_the_next_request() {
     });
     let transport = HyperTransport::new();
     for body in ["one", "two"] {
-        let request = http::Request::get(&url).body(bytes::Bytes::new()).unwrap();
+        let request = Request::get(&url).body(Bytes::new()).unwrap();
         assert_eq!(transport.send(request).await.unwrap().body(), body);
         begin.send(()).unwrap();
         // This blocks the thread on purpose.
@@ -446,6 +456,31 @@ async fn misuse_sends_nothing() {
     assert_eq!(names, ["cardNumber", "cardExpiryMonth", "currency"]);
     assert_eq!(error.remedy(), Remedy::FixRequest);
     assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_transport_of_ones_own_gets_no_request_to_an_insecure_address() {
+    let passed = Arc::new(AtomicUsize::new(0));
+    let over = |base: &str| {
+        let passed = Arc::clone(&passed);
+        Client::with_transport(account(base), move |_: Request<Bytes>| {
+            passed.fetch_add(1, Ordering::SeqCst);
+            ready(Err::<Response<Bytes>, _>(TransportError::maybe_sent("cut")))
+        })
+    };
+    let once = ChargeBounds::default().attempts(1);
+    for base in ["http://gateway.example", "http://127.0.0.1.gateway.example", "http://10.0.0.1:8480"] {
+        let error = over(base).call(&payment()).await.unwrap_err();
+        assert!(matches!(error, Error::Transport(NotSent(Kind::Insecure(_)))), "{base} {error:?}");
+        let charged = over(base).charge(payment()).unwrap().bounds(once).await;
+        assert_eq!(charged, ChargeOutcome::NotSent, "{base}");
+    }
+    assert_eq!(passed.load(Ordering::SeqCst), 0);
+    for base in ["https://gateway.example", "http://127.0.0.1:9", "http://localhost:9"] {
+        let before = passed.load(Ordering::SeqCst);
+        assert!(over(base).call(&payment()).await.unwrap_err().may_be_executed(), "{base}");
+        assert_eq!(passed.load(Ordering::SeqCst), before + 1, "{base}");
+    }
 }
 
 #[tokio::test]

@@ -94,12 +94,13 @@ mod waiting;
 pub use plan::{DoubtfulPolicy, UpdatePlan};
 pub use report::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd};
 
-const NAME: &str = "account update";
+/// The [name](super::SavedState::machine) of an account update in a saved state.
+pub const NAME: &str = "account update";
 const VERSION: u32 = 1;
 
 /// The account update machine. The module lists [its promises](self) and has an [example](self#example).
 pub struct AccountUpdate {
-    account: Account,
+    account: Arc<Account>,
     plan: UpdatePlan,
     state: State,
     intake: Intake,
@@ -186,9 +187,9 @@ impl AccountUpdate {
     /// # Errors
     ///
     /// [`Misuse`] if the updater key or the callback address of the plan is invalid.
-    pub fn new(account: Account, plan: UpdatePlan) -> Result<Self, Misuse> {
+    pub fn new(account: impl Into<Arc<Account>>, plan: UpdatePlan) -> Result<Self, Misuse> {
         plan.check()?;
-        Ok(Self::with(account, plan, State::default()))
+        Ok(Self::with(account.into(), plan, State::default()))
     }
 
     /// Resumes from a saved state. The plan may differ from the first one. The owner passes the source again from its
@@ -198,8 +199,9 @@ impl AccountUpdate {
     ///
     /// [`ResumeError`] if `saved` is not the state of an account update or was saved for another account, or if the
     /// plan is invalid as for [`new`](Self::new).
-    pub fn resume(saved: &SavedState, account: Account, plan: UpdatePlan) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState, account: impl Into<Arc<Account>>, plan: UpdatePlan) -> Result<Self, ResumeError> {
         plan.check().map_err(|_| ResumeError::Mismatch("account updater"))?;
+        let account = account.into();
         let mut state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         if !state.can_be() {
             return Err(ResumeError::Unreadable("its counts of keys are too large".to_owned()));
@@ -230,7 +232,7 @@ impl AccountUpdate {
         progress
     }
 
-    fn with(account: Account, plan: UpdatePlan, state: State) -> Self {
+    fn with(account: Arc<Account>, plan: UpdatePlan, state: State) -> Self {
         let (intake, over) = (Intake::default(), KeySet::default());
         Self { account, plan, state, intake, flight: None, over, stopped: None }
     }

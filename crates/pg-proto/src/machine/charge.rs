@@ -111,7 +111,8 @@ pub use pg_model::dialect::RefusalScope;
 
 use state::{Aim, Exposure, Phase, State, Then, UsedUp};
 
-const NAME: &str = "charge";
+/// The [name](super::SavedState::machine) of a charge in a saved state.
+pub const NAME: &str = "charge";
 const VERSION: u32 = 1;
 
 /// Charges once. [The module](self) lists what it promises.

@@ -63,7 +63,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use pg_model::{Amount, ApiRequest, EnterpriseTransactionType, GetToken, TransactionLookup, Url, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,8 @@ mod tests;
 pub use outcome::{CheckoutError, CheckoutOutcome, NotOpenedReason};
 pub use plan::CheckoutPlan;
 
-const NAME: &str = "checkout";
+/// The [name](super::SavedState::machine) of a checkout in a saved state.
+pub const NAME: &str = "checkout";
 const VERSION: u32 = 1;
 /// Maximum number of transactions of a search that are looked up.
 const NEWS: usize = 16;
@@ -97,7 +98,7 @@ const REPORTS: usize = 64;
 
 /// The checkout machine. The module lists [its promises](self) and has an [example](self#example).
 pub struct Checkout {
-    account: Account,
+    account: Arc<Account>,
     plan: CheckoutPlan,
     state: State,
     request: Option<GetToken>,
@@ -214,7 +215,12 @@ impl Checkout {
     ///
     /// [`CheckoutError`] if the request breaks a rule, or does not state the amount to pay: currency, and items with
     /// prices.
-    pub fn new(account: Account, mut request: GetToken, plan: CheckoutPlan) -> Result<Self, CheckoutError> {
+    pub fn new(
+        account: impl Into<Arc<Account>>,
+        mut request: GetToken,
+        plan: CheckoutPlan,
+    ) -> Result<Self, CheckoutError> {
+        let account = account.into();
         request.token_uses.get_or_insert(1);
         request.check().into_result().map_err(Misuse::Invalid)?;
         account.request_unchecked(&request)?;
@@ -232,7 +238,12 @@ impl Checkout {
     ///
     /// [`ResumeError`] if `saved` is not the state of a checkout or was saved for another account, or if the account
     /// has no version 5 credentials.
-    pub fn resume(saved: &SavedState, account: Account, plan: CheckoutPlan) -> Result<Self, ResumeError> {
+    pub fn resume(
+        saved: &SavedState,
+        account: impl Into<Arc<Account>>,
+        plan: CheckoutPlan,
+    ) -> Result<Self, ResumeError> {
+        let account = account.into();
         let state = saved.open_for(NAME, VERSION, &account, Services::Both)?;
         Ok(Self::with(account, plan, state, None))
     }
@@ -253,7 +264,7 @@ impl Checkout {
         Some(self.state.token.as_str()).filter(|token| !token.is_empty())
     }
 
-    fn with(account: Account, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
+    fn with(account: Arc<Account>, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
         let (flight, unreadable, ended) = (None, None, None);
         let (untold, withdrawn, listens) = (false, false, false);
         Self { account, plan, state, request, flight, untold, withdrawn, unreadable, listens, late: REPORTS, ended }

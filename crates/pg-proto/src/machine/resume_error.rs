@@ -21,7 +21,7 @@
 #[non_exhaustive]
 pub enum ResumeError {
     /// The text is damaged, or is not the state of a machine.
-    #[error("not the saved state of a machine: {0}")]
+    #[error("not the saved state of a machine: {0}. Keep it: it may be the only record of a payment")]
     Unreadable(String),
     /// It is the state of another machine.
     #[error("the saved state belongs to a machine for {found}, not for {expected}")]
@@ -58,6 +58,6 @@ pub enum ResumeError {
         given: String,
     },
     /// The request or option that was passed belongs to another state.
-    #[error("the saved state belongs to another {0}")]
+    #[error("the saved state belongs to another {0}. Keep it: it may be the only record of that payment")]
     Mismatch(&'static str),
 }

@@ -84,7 +84,8 @@ mod tests;
 pub use answer::{Repeated, described, differs};
 pub use outcome::{RetryBounds, RetryOutcome};
 
-const NAME: &str = "retry";
+/// The [name](super::SavedState::machine) of a retry in a saved state.
+pub const NAME: &str = "retry";
 const VERSION: u32 = 1;
 
 /// Sends one request, and sends it again only if its retry class allows that. [The module](self) lists what it

@@ -45,6 +45,20 @@ struct Body<S> {
     state: S,
 }
 
+/// The method in the state of a retry, or of a charge.
+#[derive(Deserialize)]
+struct Stated {
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    intent: Option<ChargedRequest>,
+}
+
+#[derive(Deserialize)]
+struct ChargedRequest {
+    method: String,
+}
+
 impl SavedState {
     /// Creates a state from a saved text.
     pub fn from_text(text: impl Into<String>) -> Self {
@@ -57,13 +71,49 @@ impl SavedState {
         &self.0
     }
 
-    /// Returns the machine for which it was saved, such as `charge`.
+    /// Returns the machine for which it was saved: [`charge::NAME`](super::charge::NAME),
+    /// [`retry::NAME`](super::retry::NAME), [`checkout::NAME`](super::checkout::NAME),
+    /// [`three_d_secure::NAME`](super::three_d_secure::NAME), [`account_update::NAME`](super::account_update::NAME),
+    /// [`throttle::NAME`](super::throttle::NAME) or [`throttle::ACCOUNT_NAME`](super::throttle::ACCOUNT_NAME).
+    ///
+    /// ```
+    /// use pg_proto::machine::{ResumeError, SavedState, charge, checkout};
+    ///
+    /// // Which machine, and for a charge which method, to resume after a restart.
+    /// fn kind(saved: &SavedState) -> Result<String, ResumeError> {
+    ///     Ok(match saved.machine()?.as_str() {
+    ///         charge::NAME => format!("a charge with {}", saved.method()?.unwrap_or_default()),
+    ///         checkout::NAME => "a checkout".to_owned(),
+    ///         other => format!("not one of this program: {other}"),
+    ///     })
+    /// }
+    /// # use pg_proto::{Account, BaseUrl, Credentials, machine::{Machine, charge::{Charge, ChargeBounds}}};
+    /// # use pg_proto::model::{AuthCardKey, Currency, Item, Order};
+    /// # let account = Account::new(BaseUrl::parse("https://gateway.example")?, Credentials::new("key", "password", "sha key"));
+    /// # let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    /// # let charge = Charge::new(account, AuthCardKey::new("a-card-key", order), ChargeBounds::default())?;
+    /// # assert_eq!(kind(&charge.save())?, "a charge with authCardKey");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// [`ResumeError::Unreadable`] if it is not the state of a machine.
     pub fn machine(&self) -> Result<String, ResumeError> {
         Ok(self.head()?.machine)
+    }
+
+    /// Returns the method of the request for which a charge or a retry was saved. It says with which type it is resumed: for a
+    /// charge the name of [`ApiRequest::INFO`](pg_model::ApiRequest::INFO), such as `authCardKey`, for a retry the service before
+    /// it too, such as `transaction/refund`. `None` for other machines.
+    ///
+    /// # Errors
+    ///
+    /// [`ResumeError::Unreadable`] if it is not the state of a machine.
+    pub fn method(&self) -> Result<Option<String>, ResumeError> {
+        self.head()?;
+        let Stated { method, intent } = self.body()?;
+        Ok(method.or(intent.map(|intent| intent.method)))
     }
 
     /// Returns the same state, bound to `account`.
@@ -102,6 +152,10 @@ impl SavedState {
     /// Returns the state, if it belongs to that machine and its version is at most `known`.
     pub(super) fn open<S: DeserializeOwned>(&self, expected: &'static str, known: u32) -> Result<S, ResumeError> {
         self.head_of(expected, known)?;
+        self.body()
+    }
+
+    fn body<S: DeserializeOwned>(&self) -> Result<S, ResumeError> {
         serde_json::from_str::<Body<S>>(&self.0).map(|body| body.state).map_err(|error| unreadable(&error))
     }
 
@@ -177,11 +231,11 @@ mod tests {
         );
         assert_eq!(
             saved.open::<String>("charge", 2).unwrap_err().to_string(),
-            "not the saved state of a machine: Data error in line 1, column 41"
+            "not the saved state of a machine: Data error in line 1, column 41. Keep it: it may be the only record of a payment"
         );
         assert_eq!(
             SavedState::from_text("").machine().unwrap_err().to_string(),
-            "not the saved state of a machine: Eof error in line 1, column 0"
+            "not the saved state of a machine: Eof error in line 1, column 0. Keep it: it may be the only record of a payment"
         );
     }
 }

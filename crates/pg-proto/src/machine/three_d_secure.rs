@@ -28,6 +28,8 @@
 //!    tab and the back button find the machine in a later phase, and change nothing. This requires that only one machine
 //!    works on the payment at a time, and that it resumes from the state that was saved last. Otherwise two returns that
 //!    are handled at once may pay twice.
+//!    A status with neither `Y` nor `N` is no result either, unless the dialect lists its code: it may be the reply to the
+//!    initiation, delivered twice. It is requested again.
 //! 3. *Approved and Declined match the ledger.* They come from the reply to the payment, or from a payment that a lookup
 //!    finds under the reference, which belonged to this initiation alone (assumption A109). A payment with another type,
 //!    amount or currency is not accepted. An approved transaction of an unknown type may be the payment: then the outcome
@@ -77,7 +79,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use pg_model::{ApiRequest, AuthenticationStatus, InitiateThreeDSecureSessionKey, Url, method::ServiceInfo};
 
@@ -106,12 +108,13 @@ mod tests;
 pub use outcome::{NotSentReason, ThreeDSecureOutcome};
 pub use plan::{Initiation, NoLiabilityShift, PaymentType, ThreeDSecurePlan};
 
-const NAME: &str = "3-D Secure";
+/// The [name](super::SavedState::machine) of a 3-D Secure payment in a saved state.
+pub const NAME: &str = "3-D Secure";
 const VERSION: u32 = 1;
 
 /// The 3-D Secure machine. The module lists [its promises](self) and has an [example](self#example).
 pub struct ThreeDSecure {
-    account: Account,
+    account: Arc<Account>,
     state: State,
     /// Dropped after its reply, since it may contain a security code.
     initiation: Option<Request>,
@@ -176,8 +179,12 @@ impl ThreeDSecure {
     /// # Errors
     ///
     /// [`Misuse`] if the initiation breaks a rule or has no `uniqueMerchantReference`. Nothing was sent.
-    pub fn new(account: Account, initiation: impl Into<Initiation>, plan: ThreeDSecurePlan) -> Result<Self, Misuse> {
-        let initiation = initiation.into();
+    pub fn new(
+        account: impl Into<Arc<Account>>,
+        initiation: impl Into<Initiation>,
+        plan: ThreeDSecurePlan,
+    ) -> Result<Self, Misuse> {
+        let (account, initiation) = (account.into(), initiation.into());
         let violations = match &initiation {
             Initiation::SessionKey(request) => request.check(),
             Initiation::CardKey(request) => request.check(),
@@ -195,7 +202,8 @@ impl ThreeDSecure {
     /// # Errors
     ///
     /// [`ResumeError`] if `saved` is not the state of a 3-D Secure payment, or was saved for another account.
-    pub fn resume(saved: &SavedState, account: Account) -> Result<Self, ResumeError> {
+    pub fn resume(saved: &SavedState, account: impl Into<Arc<Account>>) -> Result<Self, ResumeError> {
+        let account = account.into();
         let state: State = saved.open_for(NAME, VERSION, &account, Services::Gateway)?;
         let over = state.over && !state.exposed;
         let mut resumed = Self::with(account, state.resumed(), None);
@@ -226,7 +234,7 @@ impl ThreeDSecure {
         self
     }
 
-    fn with(account: Account, state: State, initiation: Option<Initiation>) -> Self {
+    fn with(account: Arc<Account>, state: State, initiation: Option<Initiation>) -> Self {
         Self {
             account,
             state,

@@ -72,12 +72,13 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use account::AccountThrottle;
+pub use account::{ACCOUNT_NAME, AccountThrottle};
 
 use came_back::CameBack;
 use state::{Flight, State};
 
-const NAME: &str = "throttle";
+/// The [name](super::SavedState::machine) of a [`Throttle`] in a saved state.
+pub const NAME: &str = "throttle";
 const VERSION: u32 = 1;
 
 /// Limits of an account, for the [`Throttle`].
@@ -162,7 +163,7 @@ impl Default for ThrottleLimits {
 /// assert!(matches!(throttle.ask(now), Permit::Stopped(_)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Throttle {
     state: State,
     /// The service that replies. Not saved.
@@ -328,6 +329,16 @@ impl Throttle {
     #[must_use]
     pub fn stopped(&self) -> Option<&StopReason> {
         self.state.stopped.as_ref()
+    }
+}
+
+impl fmt::Debug for Throttle {
+    /// Does not show the dialect, which has a hundred lines.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Throttle")
+            .field("state", &self.state)
+            .field("service", &self.service.name)
+            .finish_non_exhaustive()
     }
 }
 

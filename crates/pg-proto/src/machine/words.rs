@@ -88,6 +88,7 @@ impl Display for NotSentReason {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unreachable => "the service could not be reached",
+            Self::NoResult => "the status of the authentication has neither liabilityShift Y nor N",
             Self::HeldBack => "nothing may be sent at present",
             Self::InitiationUnclear => "whether the initiation arrived is unknown; start again with a new reference",
             Self::Over => "the payment had already ended without a charge before it was resumed",

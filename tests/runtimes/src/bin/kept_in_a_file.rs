@@ -10,23 +10,19 @@
 use std::{
     env,
     error::Error,
-    fs::{self, File},
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use bytes::Bytes;
-use http::{Request, Response};
 use pg_proto::machine::{
-    Action, Event, Failure, Machine, SavedState,
+    Action, Event, Machine, SavedState,
     charge::{Charge, ChargeOutcome},
 };
 use pg_runtimes::{
-    driving::{maybe_sent, now, random, wait},
+    driving::{now, random, wait},
+    keeping::{agent, send, store},
     shop,
 };
-use ureq::Agent;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
@@ -62,14 +58,7 @@ fn drive<M>(mut charge: Charge<M>, file: &Path, mut step: impl FnMut(&str)) -> R
 where
     Charge<M>: Machine<Input = pg_proto::machine::Never, Demand = pg_proto::machine::Never, Outcome = ChargeOutcome>,
 {
-    let agent: Agent = Agent::config_builder()
-        .max_redirects(0)
-        .max_idle_connections(0)
-        .proxy(None)
-        .http_status_as_error(false)
-        .timeout_global(PATIENCE)
-        .build()
-        .into();
+    let agent = agent();
     let mut event = Event::Begin;
     loop {
         event = match charge.step(event, now(), random()) {
@@ -94,29 +83,6 @@ where
             }
         };
     }
-}
-
-const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
-
-/// Stores durably and atomically: syncs a new file, then renames it.
-fn store(file: &Path, text: &str) -> io::Result<()> {
-    let beside = file.with_extension("new");
-    let mut new = File::create(&beside)?;
-    new.write_all(text.as_bytes())?;
-    new.sync_all()?;
-    fs::rename(&beside, file)?;
-    // The rename is durable after the folder is synced.
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
-}
-
-/// Treats every error as a request that may have been sent. That is always safe and costs one lookup.
-fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
-    let (head, body) = request.into_parts();
-    let reply = agent.run(Request::from_parts(head, &body[..])).map_err(maybe_sent)?;
-    let (head, mut body) = reply.into_parts();
-    let body = body.with_config().limit(1 << 20).read_to_vec().map_err(maybe_sent)?;
-    Ok(Response::from_parts(head, body.into()))
 }
 
 /// Prints a step, and waits for Enter if requested.

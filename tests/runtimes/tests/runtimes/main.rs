@@ -4,5 +4,6 @@
 
 mod every;
 mod killed;
+mod killed_checkout;
 mod page;
 mod place;

@@ -12,6 +12,18 @@ fn the_page_shows_the_program_that_is_tested() {
     assert!(shown.starts_with("use std::{") && program.ends_with(&format!("\n\n{shown}")), "they differ");
 }
 
+/// A driver that follows the page loses no checkout: `killed_checkout` kills a program that does.
+#[test]
+fn the_page_says_to_store_a_machine_before_it_sends_and_before_it_asks() {
+    let page = include_str!("../../../../docs/guide/custom-runtime.md");
+    for (action, events) in [("Send(", ["Reply(", "Failed("]), ("Ask(", ["Input(", "Woken"])] {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{action}"))).unwrap();
+        assert!(row.contains("store `save()`, **then** "), "{row}");
+        assert!(events.iter().all(|event| row.contains(event)), "{row}");
+    }
+    assert!(page.contains("\n1. **Save before sending and before asking.**"));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_program_pays_once_however_often_it_is_run_and_whatever_is_lost() {
     let place = Place::new().await;

@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use bytes::Bytes;
 use pg_hyper::{
     Client, Transport,
     proto::{
@@ -65,12 +66,16 @@ impl Place {
     /// A program of this package with an account and an order in its environment.
     pub(crate) fn program(&self, program: &str, address: &str, order: &str) -> Command {
         let [api_key, password, sha_key] = credentials();
+        let [enterprise_key, enterprise_password] = enterprise_credentials();
         let mut command = Command::new(program);
         command
             .env("PG_BASE_URL", address)
             .env("PG_API_KEY", api_key)
             .env("PG_API_PASSWORD", password)
             .env("PG_SHA_KEY", sha_key)
+            .env("PG_ENTERPRISE_BASE_URL", format!("{address}/enterprise"))
+            .env("PG_ENTERPRISE_API_KEY", enterprise_key)
+            .env("PG_ENTERPRISE_API_PASSWORD", enterprise_password)
             .env("PG_ORDER", order)
             .env("PG_DIALECT", concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/pg-sandbox/dialects/sandbox.toml"))
             .env_remove("PG_CA_FILE")
@@ -82,7 +87,11 @@ impl Place {
     }
 
     pub(crate) async fn fault(&self, kind: &str) {
-        let fault = format!(r#"{{"method": "transaction/auth", "kind": "{kind}"}}"#);
+        self.fault_of("transaction/auth", kind).await;
+    }
+
+    pub(crate) async fn fault_of(&self, method: &str, kind: &str) {
+        let fault = format!(r#"{{"method": "{method}", "kind": "{kind}"}}"#);
         self.control(http::Method::POST, fault).await;
     }
 
@@ -100,6 +109,19 @@ impl Place {
 
     pub(crate) async fn no_more_faults(&self) {
         self.control(http::Method::DELETE, String::new()).await;
+    }
+
+    /// Pays on the hosted page as a customer's browser does: opens it, then submits its form. Returns the `trans_key` in the
+    /// address of the return.
+    pub(crate) async fn pay_on_page(&self, url: &str) -> String {
+        let page = http::Request::get(url).body(Bytes::new()).unwrap();
+        assert_eq!(self.client.transport().send(page).await.unwrap().status(), 200);
+        let fields =
+            "cardNumber=4111111111111111&cardExpiryMonth=12&cardExpiryYear=2049&cardCV2=987&cardholderName=A+Holder";
+        let form = http::Request::post(url).header("content-type", "application/x-www-form-urlencoded");
+        let reply = self.client.transport().send(form.body(fields.into()).unwrap()).await.unwrap();
+        let location = reply.headers()["location"].to_str().unwrap();
+        location.split_once("trans_key=").unwrap().1.split('&').next().unwrap().to_owned()
     }
 
     async fn control(&self, method: http::Method, body: String) {
@@ -164,6 +186,12 @@ pub(crate) fn printed(output: Output) -> (String, String) {
     let (out, err) = (text(output.stdout), text(output.stderr));
     assert!(output.status.success(), "{}: {out}{err}", output.status);
     (out, err)
+}
+
+fn enterprise_credentials() -> [String; 2] {
+    let settings = Settings::default();
+    let own = settings.merchants.by_name("main").unwrap().enterprise.as_ref().unwrap();
+    [&own.api_key, &own.api_password].map(|secret| secret.expose().to_owned())
 }
 
 fn credentials() -> [String; 3] {

@@ -26,6 +26,8 @@ pub(super) enum AuthenticationClass {
     /// The merchant stays liable, and neither the documents nor the dialect list the code: the customer may not have finished, or may
     /// have failed.
     Unlisted,
+    /// Neither `Y` nor `N`: not the result of a challenge.
+    NoResult,
 }
 
 impl ThreeDSecure {
@@ -43,8 +45,15 @@ impl ThreeDSecure {
 
     pub(super) fn checked(&mut self, event: Event<ThreeDSecureInput>, now: Moment, random: u64) {
         let attempts = self.state.plan.attempts;
+        let mut why = NotSentReason::Unreachable;
         let again = match sort_event::<GetAuthenticationStatus, _>(&self.account, event) {
-            ExchangeResult::Answer(status) => return self.take_status(status, now),
+            ExchangeResult::Answer(status) => match classify(&status, self.account.dialect()) {
+                AuthenticationClass::NoResult => {
+                    why = NotSentReason::NoResult;
+                    self.try_again(None, attempts, now, random)
+                }
+                class => return self.take_status(class, status, now),
+            },
             // The authentication was paid before, but this machine has no record of that.
             ExchangeResult::Done(_) => {
                 self.state.exposed = true;
@@ -62,7 +71,7 @@ impl ThreeDSecure {
             ExchangeResult::NotSent | ExchangeResult::InDoubt => self.try_again(None, attempts, now, random),
         };
         if !again {
-            self.end(ThreeDSecureOutcome::NotSent(NotSentReason::Unreachable));
+            self.end(ThreeDSecureOutcome::NotSent(why));
         }
     }
 
@@ -78,9 +87,9 @@ impl ThreeDSecure {
         }
     }
 
-    fn take_status(&mut self, status: AuthenticationStatus, now: Moment) {
+    fn take_status(&mut self, class: AuthenticationClass, status: AuthenticationStatus, now: Moment) {
         let decision = self.state.proceed.take();
-        match classify(&status, self.account.dialect()) {
+        match class {
             AuthenticationClass::Authenticated => self.enter(Phase::Authorising),
             AuthenticationClass::Failed => self.end(ThreeDSecureOutcome::Failed),
             AuthenticationClass::Abandoned => self.end(ThreeDSecureOutcome::Abandoned),
@@ -110,18 +119,24 @@ impl ThreeDSecure {
 /// Classifies a status. The shift is its result: with `Y` the merchant is not liable (spec 2 §3.3). The documents define no code of a
 /// status: 607 (Success) and 608 (Failed) are those of the initiation (spec 2 §2.3). The codes distinguish the cases without a shift, as
 /// the dialect lists them (assumption A106). A reply that contradicts itself does not charge: `Y` with 608, or with a code that
-/// the dialect lists for a challenge that failed, was left or timed out.
+/// the dialect lists for a challenge that failed, was left or timed out. Without `Y` or `N` only a code of the dialect is a result, but
+/// never 607: the initiation's reply has it and no shift, and a proxy or a connection may deliver that reply twice, the second time in
+/// place of the status.
 pub(super) fn classify(status: &AuthenticationStatus, dialect: &Dialect) -> AuthenticationClass {
     let code = &status.transaction_status_code;
+    let state = dialect.authentication_state(code);
     let is_shifted = status.liability_shift == LiabilityShift::SHIFTED;
-    match dialect.authentication_state(code) {
+    let is_success = *code == StatusCode::THREE_D_SECURE_SUCCESS;
+    let is_result = status.liability_shift == LiabilityShift::MERCHANT_LIABLE || (state.is_some() && !is_success);
+    match state {
         Some(AuthenticationState::Failed) => AuthenticationClass::Failed,
         Some(AuthenticationState::Abandoned) => AuthenticationClass::Abandoned,
         Some(AuthenticationState::TimedOut) => AuthenticationClass::TimedOut,
         None if *code == StatusCode::THREE_D_SECURE_FAILED => AuthenticationClass::Failed,
         _ if is_shifted => AuthenticationClass::Authenticated,
         Some(AuthenticationState::Pending) => AuthenticationClass::Pending,
-        None if *code != StatusCode::THREE_D_SECURE_SUCCESS => AuthenticationClass::Unlisted,
+        _ if !is_result => AuthenticationClass::NoResult,
+        None if !is_success => AuthenticationClass::Unlisted,
         _ => AuthenticationClass::Unshifted,
     }
 }

@@ -57,6 +57,8 @@ pub enum ThreeDSecureOutcome {
 pub enum NotSentReason {
     /// The service could not be reached.
     Unreachable,
+    /// The last answer to a status request said neither that the liability is shifted nor that it is not.
+    NoResult,
     /// Nothing may be sent at present.
     HeldBack,
     /// Whether the initiation arrived is unknown, and its authentication key cannot be requested again. Start again. If

@@ -116,7 +116,8 @@ pub enum PaymentType {
     Preauth,
 }
 
-/// What to do if the merchant would be liable (spec 2 §3.3): the status has no `liabilityShift` of `Y`. A challenge that failed,
+/// What to do if the merchant would be liable (spec 2 §3.3): the status has the `liabilityShift` `N`, or a code of the dialect and no
+/// `Y`. A status with neither is requested again. A challenge that failed,
 /// was left or timed out always ends without a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NoLiabilityShift {

@@ -12,7 +12,8 @@ use crate::{
     machine::{ResumeError, SavedState},
 };
 
-const NAME: &str = "account throttle";
+/// The [name](SavedState::machine) of an [`AccountThrottle`] in a saved state.
+pub const ACCOUNT_NAME: &str = "account throttle";
 const VERSION: u32 = 1;
 /// 16 bits. Different credentials have the same mark once in 65,536 times. An attacker who guesses passwords can rule
 /// out wrong ones with the mark, but one guess in 65,536 remains, and only five can be tried a day.
@@ -85,7 +86,7 @@ impl AccountThrottle {
     ///
     /// [`ResumeError`] if `saved` is not the state of an account's throttles.
     pub fn resume(saved: &SavedState, account: &Account, limits: ThrottleLimits) -> Result<Self, ResumeError> {
-        let Stored { salt, gateway, enterprise } = saved.open(NAME, VERSION)?;
+        let Stored { salt, gateway, enterprise } = saved.open(ACCOUNT_NAME, VERSION)?;
         let marks = marks(account, salt);
         let [version_3, version_5] = SERVICES;
         let resumed = |lane: Lane, mark: &String, service| {
@@ -104,7 +105,7 @@ impl AccountThrottle {
     #[must_use]
     pub fn save(&self) -> SavedState {
         let lane = |at: usize| Lane { credentials: self.marks[at].clone(), throttle: self.throttles[at].state.clone() };
-        SavedState::of(NAME, VERSION, &Stored { salt: self.salt, gateway: lane(0), enterprise: lane(1) })
+        SavedState::of(ACCOUNT_NAME, VERSION, &Stored { salt: self.salt, gateway: lane(0), enterprise: lane(1) })
     }
 
     /// Returns the throttle of version 3.

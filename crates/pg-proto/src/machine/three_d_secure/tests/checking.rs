@@ -26,9 +26,7 @@ fn only_a_shift_pays_unasked() {
             assert_eq!(run.say(&status(code, "Y")).method(), "auth3DSecure", "{code} {policy:?}");
         }
     }
-    for (code, shift) in
-        [("607", "N"), ("607", ""), ("923", "N"), ("777", "N"), ("600", "N"), ("777", ""), ("600", "y")]
-    {
+    for (code, shift) in [("607", "N"), ("923", "N"), ("777", "N"), ("600", "N"), ("923", "")] {
         let mut run = Run::at(Phase::Checking, plan());
         assert!(matches!(run.say(&status(code, shift)).asked(), ThreeDSecureDemand::Decide { .. }), "{code} {shift}");
         let mut run = Run::at(Phase::Checking, with(NoLiabilityShift::End));
@@ -57,7 +55,11 @@ fn without_a_dialect_no_unfinished_or_failed_challenge_pays() {
         ("920", "N", AuthenticationClass::Unlisted),
         ("600", "Y", AuthenticationClass::Authenticated),
         ("921", "Y", AuthenticationClass::Authenticated),
-        ("921", "", AuthenticationClass::Unlisted),
+        ("921", "N", AuthenticationClass::Unlisted),
+        ("921", "", AuthenticationClass::NoResult),
+        ("607", "", AuthenticationClass::NoResult),
+        ("600", "y", AuthenticationClass::NoResult),
+        ("608", "", AuthenticationClass::Failed),
     ] {
         let reply = decode::<AuthenticationStatus>(status(code, shift).as_bytes()).unwrap();
         assert_eq!(classify(&reply.record, &Dialect::documented()), expected, "{code} {shift}");
@@ -84,6 +86,40 @@ fn an_entry_of_a_dialect_keeps_no_shifted_customer_from_paying() {
             assert_eq!(classify(&reply.record, &dialect), expected, "{code} {means:?} {shift}");
         }
     }
+}
+
+// spec: 2 §3.3, §4.4: The result of the challenge is liabilityShift Y or N. The reply to the initiation has none, and the same code.
+#[test]
+fn the_reply_to_the_initiation_delivered_twice_is_no_result() {
+    for policy in [NoLiabilityShift::Ask, NoLiabilityShift::End, NoLiabilityShift::Proceed] {
+        let mut run = Run::at(Phase::Checking, with(policy));
+        assert_eq!(run.say(&initiated()).wait().method(), "getAuthenticationStatus", "{policy:?}");
+        assert_eq!(run.say(&status("607", "Y")).method(), "auth3DSecure", "{policy:?}");
+    }
+}
+
+#[test]
+fn a_status_without_a_result_is_requested_again_up_to_a_limit_and_never_pays() {
+    for (code, shift) in [("607", ""), ("777", ""), ("600", "y")] {
+        for policy in [NoLiabilityShift::Ask, NoLiabilityShift::End, NoLiabilityShift::Proceed] {
+            let mut run = Run::at(Phase::Checking, with(policy));
+            for _ in 0..7 {
+                assert_eq!(run.say(&status(code, shift)).wait().method(), "getAuthenticationStatus");
+            }
+            let end = run.say(&status(code, shift)).ended();
+            assert_eq!(*end, ThreeDSecureOutcome::NotSent(NotSentReason::NoResult), "{code} {shift} {policy:?}");
+            assert_eq!(run.payments(), 0);
+        }
+    }
+}
+
+/// A decision that arrived during the request is kept until there is a result.
+#[test]
+fn a_decision_waits_for_a_result() {
+    let mut run = Run::at(Phase::Deciding, plan());
+    run.crash().say(&initiated()).input(ThreeDSecureInput::Proceed).wait();
+    run.say(&initiated()).wait().say(&status("923", "N"));
+    assert_eq!(run.method(), "auth3DSecure");
 }
 
 #[test]
