@@ -34,7 +34,7 @@ const OVER: Duration = Duration::ZERO;
 /// Checks a store. `run` distinguishes the rows of this run from those of other runs in the same database.
 ///
 /// # Panics
-/// If the store breaks a promise. The message says which, or the function of this suite in which the assertion fails.
+/// If the store breaks a promise: the message, or the function in which the assertion fails, says which.
 pub async fn check<S: IntentStore>(store: &S, run: &str) {
     let suite = Suite { store, account: format!("conformance {run}") };
     suite.workers_have_names_of_their_own().await;
@@ -137,11 +137,7 @@ impl<S: IntentStore> Suite<'_, S> {
 
     async fn only_the_holder_changes_a_row(&self) {
         let hold = self.begun("fenced", "w1", OVER).await;
-        assert_eq!(
-            self.store.save(&hold, "s1", OVER).await,
-            Ok(()),
-            "an expired lease that was not claimed is still held"
-        );
+        assert_eq!(self.store.save(&hold, "s1", OVER).await, Ok(()), "an expired lease is still held");
         assert_eq!(self.row("fenced").await.state, "s1", "save stores the state");
         let claimed = self.claim("w2", 10, HOUR).await;
         let taken = claimed.iter().find(|intent| intent.key.reference == "fenced").expect("a lapsed lease is claimed");
