@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pg_intents::{PostgresStore, StoreError, conformance};
+use pg_intents::{Fleet, IntentStore as _, PostgresStore, StoreError, conformance};
 use pg_stores::{Pooler, Postgres};
 
 use crate::world::{World, by_key};
@@ -22,7 +22,8 @@ async fn behind_pgbouncer_in_transaction_mode_a_store_keeps_what_it_promises() {
 
     let (world, wire, key) = World::with_card().await;
     let listening = Arc::new(PostgresStore::connect(&url).await.unwrap().listening(&server.url("postgres")).unwrap());
-    let fleet = world.worker_over("one", &listening, &wire).await;
+    let plan = World::plan("one").apart_from(listening.accounts("", u32::MAX).await.unwrap());
+    let fleet = Fleet::new(world.client(&wire), listening, plan).await.unwrap();
     let mut calls = tokio::task::JoinSet::new();
     for number in 0..20 {
         let (fleet, payment) = (fleet.clone(), by_key(&key, &format!("pooled-{}", number / 2)));

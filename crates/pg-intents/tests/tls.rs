@@ -3,7 +3,7 @@
 
 use std::{fs, sync::Arc, sync::atomic::Ordering, time::Duration};
 
-use pg_intents::{Fleet, FleetError, PostgresStore, StoreError, conformance};
+use pg_intents::{Fleet, FleetError, IntentStore as _, PostgresStore, StoreError, conformance};
 use pg_stores::{Authority, Postgres};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -52,7 +52,8 @@ async fn a_database_is_reached_through_tls_or_not_at_all() {
     let store = Arc::new(PostgresStore::migrate(&encrypted).await.unwrap().listening(&encrypted).unwrap());
     conformance::check(&*store, "tls").await;
     let (world, wire, key) = World::with_card().await;
-    let plan = World::plan("one").patience(Duration::from_millis(100));
+    let others = store.accounts("", u32::MAX).await.unwrap();
+    let plan = World::plan("one").apart_from(others).patience(Duration::from_millis(100));
     let fleet = Fleet::new(world.client(&wire), store, plan).await.unwrap();
     assert_eq!(fleet.charge(by_key(&key, "order-1")).await.unwrap().name(), "approved");
     let ours = "FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pg-intents'";
