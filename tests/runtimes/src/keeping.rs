@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Request, Response};
-use pg_proto::machine::Failure;
+use pg_proto::machine::{Event, Failure, SavedState};
 use ureq::Agent;
 
 use crate::driving::maybe_sent;
@@ -30,11 +30,28 @@ pub fn agent() -> Agent {
         .into()
 }
 
-/// Treats every error as a request that may have been sent. That is always safe and costs one lookup.
+/// Stores a machine's state, then sends its request, and names each step. A request is never sent before its state is stored.
 ///
 /// # Errors
-/// If there is no complete reply.
-pub fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
+/// If the state cannot be stored. Then nothing was sent.
+pub fn store_and_send<I>(
+    file: &Path,
+    state: &SavedState,
+    agent: &Agent,
+    request: Request<Bytes>,
+    step: &mut impl FnMut(&str),
+) -> io::Result<Event<I>> {
+    step("decided to send");
+    store(file, state.text())?;
+    step("stored");
+    let path = request.uri().path().to_owned();
+    let reply = send(agent, request);
+    step(&format!("sent {path}"));
+    Ok(reply.map_or_else(Event::Failed, Event::Reply))
+}
+
+/// Treats every error as a request that may have been sent. That is always safe and costs one lookup.
+fn send(agent: &Agent, request: Request<Bytes>) -> Result<Response<Bytes>, Failure> {
     let (head, body) = request.into_parts();
     let reply = agent.run(Request::from_parts(head, &body[..])).map_err(maybe_sent)?;
     let (head, mut body) = reply.into_parts();

@@ -26,7 +26,7 @@ use pg_proto::machine::{
 };
 use pg_runtimes::{
     driving::{now, random, wait},
-    keeping::{agent, send, store},
+    keeping::{agent, store, store_and_send},
     shop,
 };
 
@@ -84,15 +84,7 @@ fn drive(
     let mut event = Event::Begin;
     loop {
         event = match checkout.step(event, now(), random()) {
-            Action::Send(request) => {
-                step("decided to send");
-                store(file, checkout.save().text())?;
-                step("stored");
-                let path = request.uri().path().to_owned();
-                let reply = send(&agent, request);
-                step(&format!("sent {path}"));
-                reply.map_or_else(Event::Failed, Event::Reply)
-            }
+            Action::Send(request) => store_and_send(file, &checkout.save(), &agent, request, &mut step)?,
             Action::WaitUntil(moment) => {
                 step("waiting");
                 wait(moment.since(now()));
