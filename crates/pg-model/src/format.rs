@@ -59,6 +59,24 @@ pub enum Format {
 /// Maximum number of card keys in one account updater request (spec 1 §4.8).
 pub const MAX_CARD_KEYS: usize = 5_000;
 
+/// Whether the digits end in a valid check digit (ISO/IEC 7812, Luhn).
+#[must_use]
+pub fn luhn_valid(number: &str) -> bool {
+    let mut sum = 0;
+    for (position, byte) in number.bytes().rev().enumerate() {
+        let digit = match byte {
+            b'0'..=b'9' => u32::from(byte - b'0'),
+            _ => return false,
+        };
+        sum += match digit * 2 {
+            _ if position % 2 == 0 => digit,
+            doubled if doubled > 9 => doubled - 9,
+            doubled => doubled,
+        };
+    }
+    !number.is_empty() && sum.is_multiple_of(10)
+}
+
 impl Format {
     /// Whether a non-empty value has the format.
     #[must_use]
@@ -194,6 +212,14 @@ fn are_card_keys(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn luhn_refuses_a_changed_digit_and_what_is_no_digit() {
+        assert!(luhn_valid("4111111111111111"));
+        assert!(!luhn_valid("4111111111111112"));
+        assert!(!luhn_valid("4111 1111 1111 1111"));
+        assert!(!luhn_valid(""));
+    }
 
     // spec: 3 §4.1: A telephone number consists of digits with the country code and no leading zero; a date of birth is
     //   DDMMYYYY; a country is two letters.

@@ -1,5 +1,7 @@
 //! Lines of the input: a card key, a row with a card key in one column, or nothing.
 
+use pg_model::format::luhn_valid;
+
 /// The name of the column with the card keys; case, spaces, hyphens and underscores do not matter.
 const COLUMN: &str = "cardkey";
 /// The columns that identify a file of results. Its card keys are the old ones.
@@ -75,12 +77,8 @@ fn wrong(key: &str) -> Option<&'static str> {
 /// Whether a text is almost certainly a card number: 13 to 19 digits with a valid check digit (Luhn), perhaps in groups. A text with
 /// letters is a card key: a random one may contain such digits too.
 fn is_card_number(text: &str) -> bool {
-    let digits = text.chars().rev().filter(|c| !c.is_ascii_punctuation());
-    let digits: Option<Vec<u32>> = digits.map(|c| c.to_digit(10)).collect();
-    digits.is_some_and(|digits| {
-        let weigh = |(at, digit): (usize, u32)| if at % 2 == 0 { digit } else { digit * 2 / 10 + digit * 2 % 10 };
-        (13..=19).contains(&digits.len()) && digits.into_iter().enumerate().map(weigh).sum::<u32>().is_multiple_of(10)
-    })
+    let digits: String = text.chars().filter(|c| !c.is_ascii_punctuation()).collect();
+    (13..=19).contains(&digits.len()) && luhn_valid(&digits)
 }
 
 /// Returns the fields of a row, without their quotes. A card key contains no quote, so a field with an inner quote is
