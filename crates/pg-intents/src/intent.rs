@@ -55,7 +55,7 @@ pub struct NewIntent {
     pub version: i32,
     /// Its first owner; without an owner, a worker claims the intent.
     pub owner: Option<String>,
-    /// How long the first owner's lease lasts.
+    /// How long the first owner's lease lasts. Without an owner it means nothing: the intent is due at once.
     pub lease: Duration,
 }
 

@@ -18,17 +18,21 @@ pub const EVENTS: i32 = 64;
 /// clock of the database, and the clocks of workers do not matter. A call that returns [`StoreError::Unavailable`] may or may not
 /// have changed something; every method may be called again. If the first call has changed something, another
 /// [`begin`](Self::begin) returns [`Begun::Existing`], and another [`release`](Self::release), [`rest`](Self::rest) or
-/// [`end`](Self::end) returns [`StoreError::Lost`].
+/// [`end`](Self::end) returns [`StoreError::Lost`]. A future may be dropped before it returns, which is like an unavailable store.
 ///
 /// Fencing numbers keep workers apart. A claim raises the number; [`save`](Self::save), [`renew`](Self::renew),
-/// [`release`](Self::release) and [`end`](Self::end) change a row only if it still has the number and the owner of their
-/// [`IntentLease`], and return [`StoreError::Lost`] otherwise. So a worker that slept past its lease, and whose intent was claimed
-/// meanwhile, can save nothing. Since it saves before it sends, it sends nothing.
+/// [`release`](Self::release), [`rest`](Self::rest) and [`end`](Self::end) change a row only if it still has the number and the owner
+/// of their [`IntentLease`], and return [`StoreError::Lost`] otherwise. So a worker that slept past its lease, and whose intent was
+/// claimed meanwhile, can save nothing. Since it saves before it sends, it sends nothing. A lease that has ended permits changes
+/// until another worker claims the intent.
+///
+/// Accounts and references are compared byte by byte, and texts of any length are returned unchanged.
 pub trait IntentStore: Send + Sync + 'static {
     /// Returns a name that no worker had before: the given name with a number.
     fn enlist(&self, name: &str) -> impl Future<Output = Result<String, StoreError>> + Send;
 
-    /// Stores a new intent with fencing number 1. Changes nothing if its key is in use.
+    /// Stores a new intent with fencing number 1. Changes nothing if its key is in use. Of several calls at the same time, one stores the
+    /// intent, and the others return it. An intent without an owner is due at once, whatever its lease.
     fn begin(&self, new: NewIntent) -> impl Future<Output = Result<Begun, StoreError>> + Send;
 
     /// Stores the machine's state before a request, and extends the lease to `lease` from now.
@@ -46,20 +50,22 @@ pub trait IntentStore: Send + Sync + 'static {
     /// worker has not failed.
     fn release(&self, hold: &IntentLease, wake: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores its outcome. An outcome that differs from the previous one raises `event`. An intent that has
+    /// Stores its outcome, and takes the owner away. An outcome that differs from the previous one raises `event`, and
+    /// [`untold`](Self::untold) returns it at once, even if it has just returned the previous one. An intent that has
     /// [`Ended`](IntentStatus::Ended) keeps no events; an unknown intent keeps those that its machine did not take. An
     /// unknown intent is due at its next planned lookup, or after the quiet time if events wait. `claims` starts again
-    /// at zero, except for a parked intent.
+    /// at zero, except for a parked intent, which is never due.
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores the machine's state and its question, deletes the events that the machine has processed, and releases the
-    /// intent until `wake`, or for an immediate claim if there are later events. The intent is open again, also if workers had parked it
-    /// and an event made it unknown.
+    /// intent until `wake`, or for an immediate claim if there are later events. A planned lookup keeps its time. `claims` starts again at
+    /// zero. The intent is open again, also if workers had parked it and an event made it unknown.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores an event under the next number. The intent may have an owner, but must not have ended. An intent without an owner
-    /// becomes due at once, or when its quiet time is over. An intent that workers have parked becomes unknown; if they fail again,
-    /// the second claim parks it again. An intent that an operator has parked stays parked. If the same event is stored under an
+    /// becomes due at once, or when its quiet time is over. An intent that workers have parked becomes unknown, and its `claims` fall
+    /// by two, so that the second claim parks it again if they fail again. An intent that an operator has parked has no claims, and stays
+    /// parked. If the same event is stored under an
     /// earlier number, that number is deleted; of more than [`EVENTS`](crate::EVENTS) events, those in the middle are deleted.
     /// Returns `false` if there is no such intent or it has ended.
     fn deliver(&self, key: &IntentKey, event: &str) -> impl Future<Output = Result<bool, StoreError>> + Send;
@@ -85,9 +91,10 @@ pub trait IntentStore: Send + Sync + 'static {
     }
 
     /// Claims due intents of an account, the longest due first, up to a maximum, each under a new fencing number. Two workers that
-    /// claim at the same time never get the same intent. Intents of other kinds or of later versions are not claimed. A claimed
+    /// claim at the same time never get the same intent. A claimed intent asks nothing any more. Intents of other kinds or of later versions are not claimed. A claimed
     /// intent gets the version that the claimer writes. If a planned lookup is due, the claim raises `lookups`, and no lookup is
     /// planned until [`end`](Self::end). A claim raises `claims`, unless the claimer's own lease still holds.
+    /// Rows are returned as they are after the claim.
     fn claim(
         &self,
         account: &str,
@@ -119,11 +126,12 @@ pub trait IntentStore: Send + Sync + 'static {
     fn accounts(&self, from: &str, most: u32) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
 
     /// Carries out an operator's directive, even if a worker owns the intent: raises the fencing number, so that the
-    /// owner loses the intent. Returns `false` if the intent has ended or does not exist.
+    /// owner loses the intent. `claims` and `lookups` start again at zero, and no lookup is planned. To reconcile makes it due at once:
+    /// unknown if it has an outcome, open otherwise. Returns `false`, and changes nothing, if the intent has ended or does not exist.
     fn direct(&self, key: &IntentKey, directive: Directive) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Returns the outbox: intents with an outcome that the application has not acknowledged, up to a maximum. An
-    /// intent is returned again only after `visibility`.
+    /// Returns the outbox: intents of an account with an outcome that the application has not acknowledged, up to a maximum. The same
+    /// outcome is returned again only after `visibility`.
     fn untold(
         &self,
         account: &str,
@@ -131,7 +139,8 @@ pub trait IntentStore: Send + Sync + 'static {
         visibility: Duration,
     ) -> impl Future<Output = Result<Vec<IntentRow>, StoreError>> + Send;
 
-    /// Acknowledges the outcome with this number on behalf of the application.
+    /// Acknowledges the outcome with this number, and those before it, on behalf of the application. Changes nothing if there is no such
+    /// outcome.
     fn told(&self, key: &IntentKey, event: i32) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Returns when something may have changed. This is a hint: a store without notifications never returns, and callers also poll.
@@ -140,11 +149,11 @@ pub trait IntentStore: Send + Sync + 'static {
     }
 
     /// Takes or keeps shares of an account's limits. There are `total` shares, and a worker gets at most `most`. A
-    /// share whose lease has expired is not used before `quarantine` is over. If `most` is 0, no share is taken, and
+    /// share whose lease has expired may be taken, and is not used before `quarantine` is over. If `most` is 0, no share is taken, and
     /// the leases of the worker's shares end after `lease`. Returns the number of shares that may be used now.
     fn shares(&self, wish: ShareWish<'_>) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
-    /// Stores why no process may send for this account; `None` permits sending again.
+    /// Stores why no process may send for this account, unless there is a reason already; `None` permits sending again.
     fn stop(&self, account: &str, reason: Option<&str>) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Returns why nothing may be sent for this account.

@@ -32,6 +32,7 @@ async fn a_server_keeps_what_a_store_promises() {
         .unwrap();
     let humble = PostgresStore::connect(&url.replace("pg@", "shop@")).await.unwrap();
     conformance::check(&humble, "humble").await;
+    conformance::check_durable(async || PostgresStore::connect(&url).await, "other connections").await;
 }
 
 #[tokio::test]

@@ -9,7 +9,9 @@ use pg_intents::{
 #[tokio::test]
 async fn file_and_memory_stores_conform() {
     let folder = tempfile::tempdir().unwrap();
-    conformance::check(&SqliteStore::open(folder.path().join("intents.sqlite")).unwrap(), "file").await;
+    let file = folder.path().join("intents.sqlite");
+    conformance::check(&SqliteStore::open(&file).unwrap(), "file").await;
+    conformance::check_durable(async || SqliteStore::open(&file), "file").await;
     conformance::check(&SqliteStore::in_memory(|| 1_700_000_000_000).unwrap(), "memory").await;
 }
 
