@@ -13,6 +13,7 @@ mod limits;
 mod machines;
 mod matrix;
 mod model;
+mod own_store;
 mod planted;
 mod postgres;
 mod proof;

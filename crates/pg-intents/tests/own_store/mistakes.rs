@@ -1,0 +1,292 @@
+//! The store passes the conformance suite, and with a mistake it does not: the message names the broken promise.
+
+use std::{
+    fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    sync::atomic::{AtomicI64, Ordering},
+};
+
+use pg_intents::{IntentStatus, conformance};
+
+use super::*;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mistake {
+    BeginNotAtomic,
+    BeginIgnoresAccount,
+    BeginIgnoresCase,
+    TextsCut,
+    LeaseInSeconds,
+    FenceIgnored,
+    SavedWithoutOwner,
+    SaveNeedsTime,
+    SaveKeepsLease,
+    EndOverwrites,
+    ClaimNotAtomic,
+    ClaimIgnoresAccount,
+    ClaimTakesNewest,
+    ListByName,
+    DeliverEndsLease,
+    UntoldAtOnce,
+    ParkKeepsLease,
+    ReconcileOpens,
+}
+
+/// The store with a mistake.
+struct Mistaken(FileStore, Mistake);
+
+/// Passes methods on.
+macro_rules! pass_on {
+    ($($method:ident($($name:ident: $type:ty),+) -> $returned:ty;)+) => {
+        $(async fn $method(&self, $($name: $type),+) -> Result<$returned, StoreError> { self.0.$method($($name),+).await })+
+    };
+}
+
+impl Mistaken {
+    /// Changes a row as the mistake does, after the change that is right.
+    fn then(&self, key: &IntentKey, change: impl FnOnce(&mut IntentRow, i64)) -> Result<(), StoreError> {
+        let changed = self.0.change_one(key, |stored, now| {
+            change(&mut stored.row, now);
+            Ok(())
+        });
+        changed.map(|_| ())
+    }
+
+    /// Saves if the row of a key is as this says.
+    fn save_if(&self, hold: &IntentLease, state: &str, is: impl Fn(&IntentRow) -> bool) -> Result<(), StoreError> {
+        let saved = self.0.change_one(&hold.key, |stored, now| {
+            let is = is(&stored.at(now));
+            state.clone_into(&mut stored.row.state);
+            if is { Ok(()) } else { Err(StoreError::Lost) }
+        })?;
+        saved.ok_or(StoreError::Lost)
+    }
+}
+
+impl IntentStore for Mistaken {
+    pass_on! {
+        enlist(name: &str) -> String;
+        renew(hold: &IntentLease, lease: Duration) -> ();
+        release(hold: &IntentLease, wake: Duration) -> ();
+        rest(hold: &IntentLease, rest: IntentRest) -> ();
+        events(key: &IntentKey, after: i32) -> Vec<(i32, String)>;
+        claim_one(key: &IntentKey, owner: &str, lease: Duration, kinds: &[IntentKind]) -> Option<Claimed>;
+        find(key: &IntentKey) -> Option<IntentRow>;
+        accounts(from: &str, most: u32) -> Vec<String>;
+        told(key: &IntentKey, event: i32) -> ();
+        shares(wish: ShareWish<'_>) -> u32;
+        stop(account: &str, reason: Option<&str>) -> ();
+        stopped(account: &str) -> Option<String>;
+    }
+
+    async fn begin(&self, mut new: NewIntent) -> Result<Begun, StoreError> {
+        let folded = |key: &IntentKey| match self.1 {
+            Mistake::BeginIgnoresAccount => (String::new(), key.reference.clone()),
+            Mistake::BeginIgnoresCase => (key.account.clone(), key.reference.to_lowercase()),
+            _ => (key.account.clone(), key.reference.clone()),
+        };
+        match self.1 {
+            Mistake::TextsCut => new.state = new.state.chars().take(65_535).collect(),
+            Mistake::LeaseInSeconds => new.lease /= 1000,
+            _ => {}
+        }
+        let found = self.0.read(|data, now| {
+            let mut all = data.intents.values();
+            all.find(|stored| folded(&stored.row.key) == folded(&new.key)).map(|stored| stored.at(now))
+        })?;
+        if self.1 == Mistake::BeginNotAtomic {
+            tokio::task::yield_now().await;
+        }
+        match found {
+            Some(row) => Ok(Begun::Existing(Box::new(row))),
+            // The insert is a second transaction.
+            None => self.0.change(|_, now| Ok((vec![Change::Intent(Box::new(Stored::begun(new, now)))], Begun::New))),
+        }
+    }
+
+    async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
+        let (owner, fence) = (Some(&*hold.owner), hold.fence);
+        match self.1 {
+            Mistake::FenceIgnored => self.save_if(hold, state, |row| row.owner.as_deref() == owner),
+            Mistake::SaveKeepsLease => self.save_if(hold, state, |row| row.hold().as_ref() == Some(hold)),
+            Mistake::SaveNeedsTime => self.save_if(hold, state, |row| !row.is_due()),
+            Mistake::SavedWithoutOwner if self.0.save(hold, state, lease).await.is_err() => {
+                self.save_if(hold, state, |row| row.owner.is_none() && row.fence == fence)
+            }
+            Mistake::SavedWithoutOwner => Ok(()),
+            _ => self.0.save(hold, state, lease).await,
+        }
+    }
+
+    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
+        let has_ended = self.0.find(&hold.key).await?.is_some_and(|row| row.status == IntentStatus::Ended);
+        if has_ended && self.1 == Mistake::EndOverwrites {
+            return self.then(&hold.key, |row, _| row.outcome = Some(end.outcome));
+        }
+        self.0.end(hold, end).await
+    }
+
+    async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
+        let delivered = self.0.deliver(key, event).await;
+        if self.1 == Mistake::DeliverEndsLease && delivered == Ok(true) {
+            self.then(key, |row, now| row.due = now)?;
+        }
+        delivered
+    }
+
+    async fn claim(
+        &self,
+        account: &str,
+        owner: &str,
+        most: u32,
+        lease: Duration,
+        kinds: &[IntentKind],
+    ) -> Result<Vec<IntentRow>, StoreError> {
+        let is_due = |stored: &&Stored, now| match self.1 {
+            Mistake::ClaimIgnoresAccount => stored.is_due(&stored.row.key.account, kinds, now),
+            _ => stored.is_due(account, kinds, now),
+        };
+        let mut due: Vec<Stored> =
+            self.0.read(|data, now| data.intents.values().filter(|stored| is_due(stored, now)).cloned().collect())?;
+        due.sort_by_key(|stored| stored.row.due);
+        match self.1 {
+            Mistake::ClaimNotAtomic => tokio::task::yield_now().await,
+            Mistake::ClaimTakesNewest => due.reverse(),
+            _ => {}
+        }
+        due.truncate(most as usize);
+        // The update is a second transaction.
+        self.0.change(|_, now| {
+            let claimed: Vec<Stored> = due.iter().map(|stored| stored.claimed(owner, lease, kinds, now)).collect();
+            let rows = claimed.iter().map(|stored| stored.at(now)).collect();
+            Ok((claimed.into_iter().map(|stored| Change::Intent(Box::new(stored))).collect(), rows))
+        })
+    }
+
+    async fn list(&self, filter: IntentFilter) -> Result<Vec<IntentRow>, StoreError> {
+        let mut rows = self.0.list(filter).await?;
+        if self.1 == Mistake::ListByName {
+            rows.sort_by(|one, other| one.key.cmp(&other.key));
+        }
+        Ok(rows)
+    }
+
+    async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
+        let lease = self.0.find(key).await?.and_then(|row| row.hold());
+        let directed = self.0.direct(key, directive).await;
+        match (self.1, directive, lease) {
+            (Mistake::ParkKeepsLease, _, Some(lease)) => {
+                self.then(key, |row, _| (row.owner, row.fence) = (Some(lease.owner), lease.fence))?;
+            }
+            (Mistake::ReconcileOpens, Directive::Reconcile, _) if directed == Ok(true) => {
+                self.then(key, |row, _| row.status = IntentStatus::Open)?;
+            }
+            _ => {}
+        }
+        directed
+    }
+
+    async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
+        let visibility = if self.1 == Mistake::UntoldAtOnce { Duration::ZERO } else { visibility };
+        self.0.untold(account, most, visibility).await
+    }
+}
+
+/// Returns another time at each call: a clock that stands still hides a wrong order.
+fn ticking() -> i64 {
+    static NOW: AtomicI64 = AtomicI64::new(1_700_000_000_000);
+    NOW.fetch_add(1, Ordering::SeqCst)
+}
+
+/// Opens a store that is fast and not durable.
+pub(super) fn unsynced(path: &Path, now: fn() -> i64) -> FileStore {
+    FileStore::open_with(path, now, Box::new(|_| Ok(()))).unwrap()
+}
+
+/// Returns the message with which a check fails.
+fn message(check: impl Future<Output = ()>) -> Option<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let failed = catch_unwind(AssertUnwindSafe(|| runtime.block_on(check))).err()?;
+    Some(*failed.downcast::<String>().expect("a formatted message"))
+}
+
+fn found(mistake: Mistake) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Mistaken(unsynced(&folder.path().join("intents"), ticking), mistake);
+    message(conformance::check(&store, "mistaken"))
+}
+
+#[tokio::test]
+async fn the_store_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("intents");
+    conformance::check_durable(async || FileStore::open(&path, ticking), "file").await;
+    for (run, now) in [("clock that ticks", ticking as fn() -> i64), ("clock that stands still", || 1_700_000_000_000)]
+    {
+        conformance::check(&unsynced(&path, now), run).await;
+    }
+}
+
+#[test]
+fn each_mistake_is_found() {
+    let mistakes = [
+        (Mistake::BeginNotAtomic, "begin breaks a promise: \"Of several calls at the same time, one stores"),
+        (Mistake::BeginIgnoresAccount, "begin breaks a promise: \"Stores a new intent"),
+        (
+            Mistake::BeginIgnoresCase,
+            "IntentStore breaks a promise: \"Accounts and references are compared byte by byte",
+        ),
+        (Mistake::FenceIgnored, "IntentStore breaks a promise: \"change a row only if it still has the number"),
+        (Mistake::SavedWithoutOwner, "IntentStore breaks a promise: \"change a row only if it still has the number"),
+        (Mistake::SaveNeedsTime, "IntentStore breaks a promise: \"A lease that has ended permits changes"),
+        (Mistake::SaveKeepsLease, "save breaks a promise: \"Stores the machine's state before a request, and extends"),
+        (
+            Mistake::TextsCut,
+            "IntentStore breaks a promise: \"Accounts and references are compared byte by byte, and texts",
+        ),
+        (Mistake::LeaseInSeconds, "IntentStore breaks a promise: \"leases end by the clock of the database"),
+        (Mistake::EndOverwrites, "IntentStore breaks a promise: \"change a row only if it still has the number"),
+        (Mistake::ClaimNotAtomic, "claim breaks a promise: \"Two workers that claim at the same time"),
+        (Mistake::ClaimIgnoresAccount, "claim breaks a promise: \"Claims due intents of an account"),
+        (
+            Mistake::ClaimTakesNewest,
+            "claim breaks a promise: \"Claims due intents of an account, the longest due first",
+        ),
+        (Mistake::ListByName, "list breaks a promise: \"Reads intents, the most recently changed first"),
+        (
+            Mistake::DeliverEndsLease,
+            "deliver breaks a promise: \"Stores an event under the next number. The intent may have",
+        ),
+        (
+            Mistake::UntoldAtOnce,
+            "untold breaks a promise: \"The same outcome is returned again only after `visibility`",
+        ),
+        (Mistake::ParkKeepsLease, "direct breaks a promise: \"raises the fencing number"),
+        (Mistake::ReconcileOpens, "direct breaks a promise: \"`claims` and `lookups` start again"),
+    ];
+    for (mistake, words) in mistakes {
+        let message = found(mistake).unwrap_or_else(|| panic!("{mistake:?} is not found"));
+        assert!(message.starts_with(words), "{mistake:?}: {message}");
+        assert!(message.contains("\n      done: ") && message.contains("\n  expected: "), "{mistake:?}: {message}");
+    }
+}
+
+/// A disk that loses what was not synced: each sync copies the file, and the copy is what a loss of power leaves.
+#[test]
+fn a_sync_that_is_left_out_is_found() {
+    for is_left_out in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, disk) = (folder.path().join("intents"), folder.path().join("disk"));
+        let open = async || {
+            let (from, to): (PathBuf, PathBuf) = (path.clone(), disk.clone());
+            let sync = move |_: &File| if is_left_out { Ok(()) } else { fs::copy(&from, &to).map(drop) };
+            fs::write(&path, fs::read(&disk).unwrap_or_default()).unwrap();
+            FileStore::open_with(&path, ticking, Box::new(sync))
+        };
+        let message = message(conformance::check_durable(open, "disk"));
+        assert_eq!(message.is_some(), is_left_out, "{message:?}");
+        let words = "IntentStore breaks a promise: \"Each method is one atomic change, which is durable when";
+        assert!(message.is_none_or(|message| message.starts_with(words)));
+    }
+}
