@@ -19,6 +19,11 @@ struct Readme;
 #[doc = include_str!("../../docs/guide/first-payment.md")]
 struct FirstPaymentPage;
 
+/// The Rust of the page about a store of intents of one's own, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/own-store.md")]
+struct OwnStorePage;
+
 /// The Rust of the sandbox's page, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/sandbox.md")]

@@ -13,7 +13,7 @@
 //!
 //! It needs no clock: leases that must be expired have a duration of zero, and leases that must hold last an hour. But a clock that
 //! stands still hides a wrong order of claims and lists, so let it run at least once. [`check_durable`] checks the same data through
-//! several stores, as processes that are started and killed have them.
+//! several stores, as processes that are started and killed have them. The guide `docs/guide/own-store.md` lists what neither finds.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 

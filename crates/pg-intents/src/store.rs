@@ -12,7 +12,8 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// keep genuine ones out: if more arrive, the older and the newer half stay, and those in the middle are deleted.
 pub const EVENTS: i32 = 64;
 
-/// A store of intents. [`conformance`](crate::conformance) tests this contract: run it against a store of your own.
+/// A store of intents. [`conformance`](crate::conformance) tests this contract: run it against a store of your own. The guide
+/// `docs/guide/own-store.md` says what goes wrong otherwise, with a store in a file as its example.
 ///
 /// Each method is one atomic change, which is durable when its future returns `Ok`. Time is the **store's**: leases end by the
 /// clock of the database, and the clocks of workers do not matter. A call that returns [`StoreError::Unavailable`] may or may not
