@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::timestamp::Timestamp;
+use crate::{form::shown, timestamp::Timestamp};
 
 /// The maximum speed: 100,000 sandbox seconds per real second.
 pub(crate) const MAX_SPEED: u32 = 100_000;
@@ -119,7 +119,7 @@ impl Change {
                     change.speed_thousandths = Some(speed(value)?);
                     continue;
                 }
-                _ => return Err(ChangeError::UnknownMember(pg_model::mask::text(name))),
+                _ => return Err(ChangeError::UnknownMember(shown(name).to_owned())),
             };
             if change.step.replace(step).is_some() {
                 return Err(ChangeError::TwoSteps);
@@ -162,7 +162,7 @@ pub enum ChangeError {
     /// The object is empty.
     #[error("give one of advanceSeconds, set and speed")]
     NothingAsked,
-    /// An unknown member, masked.
+    /// An unknown member, if its name is safe to show.
     #[error("unknown member {0:?}: only advanceSeconds, set and speed are accepted")]
     UnknownMember(String),
     /// Both `set` and `advanceSeconds`.

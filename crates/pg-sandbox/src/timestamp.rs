@@ -1,6 +1,6 @@
 //! An instant, as milliseconds since the Unix epoch. Pure: nothing here reads a clock.
 
-use std::{fmt, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ impl Timestamp {
         if !is_rfc_3339(text.as_bytes()) {
             return Err(NotATimestamp);
         }
-        let instant: jiff::Timestamp = text.parse().map_err(|_| NotATimestamp)?;
+        let instant: jiff::Timestamp = without_finer_digits(text).parse().map_err(|_| NotATimestamp)?;
         let millis = instant.as_millisecond();
         if (Self::MIN.0..=Self::MAX.0).contains(&millis) { Ok(Self(millis)) } else { Err(NotATimestamp) }
     }
@@ -94,6 +94,17 @@ impl Timestamp {
         // Every year of the range is positive, and months are from 1 to 12.
         (date.year().unsigned_abs(), date.month().unsigned_abs())
     }
+}
+
+/// Returns a date-time of RFC 3339 without what is finer than a nanosecond, which the parser refuses and a timestamp does not have.
+fn without_finer_digits(text: &str) -> Cow<'_, str> {
+    const NANOSECONDS: usize = "0000-00-00T00:00:00.000000000".len();
+    let Some((start, rest)) = text.split_at_checked(NANOSECONDS) else { return text.into() };
+    // A shorter fraction is followed by an offset, whose first character is no digit; what follows it has digits.
+    if !start.bytes().skip("0000-00-00T00:00:00.".len()).all(|byte| byte.is_ascii_digit()) {
+        return text.into();
+    }
+    format!("{start}{}", rest.trim_start_matches(|digit: char| digit.is_ascii_digit())).into()
 }
 
 /// Whether a text has the shape of a date-time of RFC 3339, and its offset is in range. The parser checks the other
@@ -153,6 +164,18 @@ mod tests {
         assert_eq!(offset.to_string(), "2026-01-01T00:00:00Z");
         assert_eq!(offset.seconds(), 1_767_225_600);
         assert_eq!(offset.plus(Duration::from_millis(999)).with_offset(), "2026-01-01T00:00:00+00:00");
+    }
+
+    #[test]
+    fn a_fraction_may_have_any_number_of_digits() {
+        for digits in ["1", "123", "123456789", "1239999999", "12300000000000000000000000"] {
+            let millis = format!("{digits:0<3}")[..3].parse::<i64>().unwrap();
+            for (offset, seconds) in [("Z", 1_767_225_600), ("z", 1_767_225_600), ("+02:00", 1_767_218_400)] {
+                let text = format!("2026-01-01T00:00:00.{digits}{offset}");
+                assert_eq!(Timestamp::parse(&text), Ok(Timestamp(seconds * 1000 + millis)), "{text}");
+            }
+        }
+        assert_eq!(Timestamp::parse("2026-01-01T00:00:00.1234567890"), Err(NotATimestamp));
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(crate) fn read(probe: &Probe, answer: &Answer, account: &Account, notes: &mu
     match probe.reads {
         Reads::Made(what, name) => made(probe, what, name, answer, notes),
         Reads::Ignored => {}
+        Reads::Situation("authentication-not-finished") => unfinished(answer, &evidence, notes),
         Reads::Situation(situation) => refusal(&[situation], answer, &evidence, notes),
         Reads::UsedReference(payment) => used_reference(payment, answer, &evidence, notes),
         Reads::UnlessAs(situation, other) => {
@@ -141,7 +142,21 @@ fn refusal(points: &[&'static str], answer: &Answer, evidence: &Evidence, notes:
 }
 
 fn other_status(answer: &Answer, status: &StatusCode) -> String {
-    format!("the reply was {}, status {:?}", answer.seen(), mask::text(status.as_str()))
+    let status = mask::text(status.as_str());
+    if answer.code.is_empty() {
+        return format!("the reply had the status {status:?}");
+    }
+    format!("the reply was {}, status {status:?}", answer.seen())
+}
+
+/// Reads the reply to a payment with an authentication that is not finished. If it was approved, the card may have needed no challenge.
+fn unfinished(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
+    const POINT: &[&str] = &["authentication-not-finished"];
+    if is_approved(answer) {
+        let why = "the payment was approved: the service checks no authentication, or the card of the role challenge needs none";
+        return notes.undecided(POINT, why);
+    }
+    refusal(POINT, answer, evidence, notes);
 }
 
 /// Returns why the reply to a second payment under a reference would decide nothing. Then it is not sent: the first one may

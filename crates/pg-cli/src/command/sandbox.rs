@@ -334,13 +334,7 @@ const fn has_remedy(problem: &OpenError) -> bool {
     !matches!(
         problem,
         OpenError::KeyFile(KeyFileError::Io(..))
-            | OpenError::Store(
-                StoreError::InUse
-                    | StoreError::Foreign
-                    | StoreError::Newer { .. }
-                    | StoreError::Full
-                    | StoreError::Engine(_)
-            )
+            | OpenError::Store(StoreError::InUse | StoreError::Foreign | StoreError::Full | StoreError::Engine(_))
     )
 }
 

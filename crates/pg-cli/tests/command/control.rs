@@ -179,6 +179,10 @@ fn a_list_of_an_account_that_does_not_exist_is_refused() {
     told(&sandbox, "sandbox list transactions --merchant ci-1").ends(0).says("no transactions");
     told(&sandbox, "sandbox list transactions --merchant main").ends(0).says("no transactions");
     told(&sandbox, "sandbox list transactions --merchant mian").ends(2).says("did you mean main?");
+    told(&sandbox, "sandbox list transactions --account ci-1 --merchant mian").ends(2).says("did you mean main?");
+    told(&sandbox, "sandbox list transactions --account ci-1 --merchant main")
+        .ends(2)
+        .says("account and merchant name different accounts");
     told(&sandbox, "sandbox callbacks list").ends(0).says("no callbacks yet");
     told(&sandbox, "sandbox batches list").ends(0).says("no batches yet");
 }

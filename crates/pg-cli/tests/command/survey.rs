@@ -209,7 +209,7 @@ fn a_card_that_does_not_work_is_reported() {
     cases.push((
         "approved",
         "approved 4000000000002008 12/49 123".to_owned(),
-        "no payment was approved: the reply was not refused, status \"901\"",
+        "no payment was approved: the reply had the status \"901\"",
     ));
     cases.push(("declined", CARDS.replace("4000000000002008", "4000000000001000"), "its payment was approved"));
     for (role, cards, why) in cases {
@@ -224,6 +224,21 @@ fn a_card_that_does_not_work_is_reported() {
         assert!(std::fs::read_to_string(&own).unwrap().contains(&format!("# INCOMPLETE: {told}\n")));
         std::fs::remove_file(format!("{own}.{role}")).unwrap();
     }
+}
+
+/// A card that needs no challenge does not show that payments before the end of a challenge are accepted.
+#[test]
+fn an_accepted_payment_with_the_challenge_card_decides_nothing() {
+    let sandbox = Running::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let throttle = folder.path().join("throttle").display().to_string();
+    let cards = CARDS.replace("4000000000005001", "4000000000007007");
+    let command = words(&format!("survey --json --with-payments --cards - --throttle {throttle}"));
+    let report = json(&sandbox.with_account(command, "main").input(&cards).run());
+    let findings = report["findings"].as_array().unwrap();
+    let found = findings.iter().find(|found| found["point"] == "authentication-not-finished").unwrap();
+    assert!(found.to_string().contains("the card of the role challenge needs none"), "{found}");
+    assert!(found["seen"].is_null(), "{found}");
 }
 
 #[test]

@@ -156,6 +156,12 @@ fn a_callback_that_goes_to_a_registered_address_is_explained_with_a_remedy() {
             .prints(&format!("✗ the callback went to {hook}, which is registered for account main"))
             .prints("`pg sandbox callbacks unregister --account main`");
     }
+    // That another address acknowledges the callback says nothing about the URL that was asked for.
+    let shop = Peer::answering(&reply("204 No Content", "text/plain", ""));
+    pg(["sandbox", "callbacks", "register", &shop.base, "--sandbox", base]).run().ends(0);
+    let ended = pg(["trigger", "checkout", "--callback-url", &hook, "--sandbox", base]).run().ends(1);
+    ended.prints(&format!("✗ the callback went to {}", shop.base));
+    shop.request();
     pg(["sandbox", "callbacks", "unregister", "--account", "main", "--sandbox", base]).run().ends(0);
     pg(["trigger", "checkout", "--sandbox", base]).run().ends(0);
 }

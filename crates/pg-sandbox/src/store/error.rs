@@ -13,7 +13,9 @@ pub enum StoreError {
     #[error("this is not a sandbox store; it was not changed")]
     Foreign,
     /// A later version of this program created the file.
-    #[error("the store has format {found}, this program supports formats up to {known}; it was not changed")]
+    #[error(
+        "the store has format {found}, this program supports formats up to {known}; it was not changed; update the program"
+    )]
     Newer {
         /// The format of the file.
         found: i64,

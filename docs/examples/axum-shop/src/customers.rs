@@ -34,10 +34,19 @@ impl Customers {
     /// Reads customers from a file: `{"SECRET": {"reference": "customer-7", "cardKey": "…", "orders": {"order-1": 499}}}`.
     ///
     /// # Errors
-    /// If the file cannot be read, or contains something else.
+    /// If the file cannot be read, or contains something else, or the number of an order that the shop's addresses and references
+    /// cannot contain.
     pub fn read(file: &str) -> Result<Self, Box<dyn Error>> {
         let text = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-        Ok(serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?)
+        let customers: Self = serde_json::from_str(&text).map_err(|error| format!("{file}: {error}"))?;
+        let mut orders = customers.0.values().flat_map(|customer| customer.orders.keys());
+        match orders.find(|order| !is_order(order)) {
+            None => Ok(customers),
+            Some(order) => Err(format!(
+                "{file}: {order:?} cannot be the number of an order: it must have 1 to {LONGEST_ORDER} letters, digits and hyphens"
+            )
+            .into()),
+        }
     }
 
     /// Returns the customer whose browser sent these headers.
@@ -49,6 +58,14 @@ impl Customers {
         });
         secrets.find_map(|secret| self.0.get(secret))
     }
+}
+
+/// With the number of the attempt behind it, a number has at most the 32 characters of a reference of the hosted page.
+const LONGEST_ORDER: usize = 29;
+
+fn is_order(number: &str) -> bool {
+    (1..=LONGEST_ORDER).contains(&number.len())
+        && number.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 impl fmt::Debug for Customers {

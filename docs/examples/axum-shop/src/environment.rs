@@ -15,14 +15,16 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
         env::var(name).map_err(|_| format!("{name} is not set: export the lines that `pg sandbox` prints"))
     };
     let base = variable("PG_BASE_URL")?;
+    let address = |name: &str, url: &str| BaseUrl::parse(url).map_err(|error| format!("{name}: {error}"));
     let account = Account::new(
-        BaseUrl::parse(&base)?,
+        address("PG_BASE_URL", &base)?,
         Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?),
     );
-    // The name under which payments are stored. It stays the same when the API key is replaced, so never change it.
+    // The name under which payments are stored. It stays the same when the API key is replaced, so never change it. Shops of different
+    // accounts over one store need different names: under one name, each would take the payments of the other for its own.
     let account = account.identity(env::var("SHOP_ACCOUNT").unwrap_or("shop".to_owned()));
     let account = account.enterprise(
-        BaseUrl::parse(&variable("PG_ENTERPRISE_BASE_URL")?)?,
+        address("PG_ENTERPRISE_BASE_URL", &variable("PG_ENTERPRISE_BASE_URL")?)?,
         EnterpriseCredentials::new(variable("PG_ENTERPRISE_API_KEY")?, variable("PG_ENTERPRISE_API_PASSWORD")?),
     );
     // The dialect file contains the operator's answers to what the documents leave open, such as which status codes are

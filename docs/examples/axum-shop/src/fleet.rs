@@ -79,7 +79,9 @@ pub async fn serve<S: IntentStore>(
 ) -> Result<(), Box<dyn Error>> {
     let plan = FleetPlan::new(config.name).lease(config.lease).patience(PATIENCE);
     let plan = plan.checkouts(CheckoutPlan::default().linger(config.linger));
-    let fleet = Fleet::new(Client::new(config.account)?, Arc::new(store), plan).await?;
+    let fleet = Fleet::new(Client::new(config.account)?, Arc::new(store), plan).await;
+    let fleet = fleet.map_err(|error| format!("SHOP_ACCOUNT is the account's name: {error}"))?;
+    println!("the shop is at http://{}", listener.local_addr()?);
     let worker = fleet.clone();
     let working = tokio::spawn(async move { worker.run().await });
     let shop = Arc::new(Shop { fleet: fleet.clone(), public_url: config.public_url, customers: config.customers });
@@ -162,8 +164,11 @@ async fn withdraw<S: IntentStore>(
 ) -> Result<Redirect, Failure> {
     shop.posted_here(&headers)?;
     shop.order_of(&headers, &id)?;
-    shop.tell(&reference(&id, shop.attempt(&id).await?), FleetEvent::Cancelled).await?;
-    Ok(to_order(&id))
+    match shop.tell(&reference(&id, shop.attempt(&id).await?), FleetEvent::Cancelled).await {
+        // The page is closed already, and the order's page is old. Its new one shows what the customer can do.
+        Ok(()) | Err(Failure::NotFound) => Ok(to_order(&id)),
+        Err(failure) => Err(failure),
+    }
 }
 
 /// The customer returns from the hosted page. The address names a transaction, which is looked up.
@@ -233,9 +238,9 @@ async fn order<S: IntentStore>(
     Ok(pages::page("Your order", &body))
 }
 
-const UNDER_WAY: &str = "<p>One moment, your payment is under way …</p>";
+const UNDER_WAY: &str = r#"<meta http-equiv="refresh" content="5"><p>One moment, your payment is under way …</p>"#;
 
-/// The reference of one attempt to pay an order. It fits into the 32 characters of a reference of the hosted page if the number of the
+/// The reference of one attempt to pay an order. It fits into the 32 characters of a reference of the hosted page: the number of an
 /// order has at most 29.
 fn reference(id: &str, attempt: u32) -> String {
     format!("{id}-{attempt}")

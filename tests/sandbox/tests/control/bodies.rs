@@ -64,6 +64,11 @@ fn only_an_object_without_repeated_members_is_a_body() {
     // A repeated name may be a card number.
     let number = refused(&mut shop, "cards/updater", r#"{"4000000000001000":1,"4000000000001000":1}"#);
     assert!(number.contains("400000******1000"), "{number}");
+    // Nor is a name repeated as a whole that is longer than any name of a member.
+    for path in lists {
+        let long = refused(&mut shop, path, &format!(r#"{{"{}":1}}"#, "a".repeat(100_000)));
+        assert!(long.len() < 700, "{path}: {}", long.len());
+    }
     assert_eq!(before, lists.map(|path| shop.control(path, "").json()));
     for (path, valid, _) in CALLS {
         assert_eq!(shop.ask(Method::POST, &format!("/_sandbox/{path}"), valid).status, 200, "{path}");

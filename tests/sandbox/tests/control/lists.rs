@@ -106,6 +106,9 @@ fn lists_come_in_pages_and_by_merchant() {
             (400, &"unknown account \"nobody\"; known accounts: main, strict, other".into())
         );
     }
+    shop.control("accounts", r#"{"name":"ci-1"}"#);
+    let refused = shop.control("transactions?merchant=nobody", "").json();
+    assert_eq!(refused["error"], "unknown account \"nobody\"; known accounts: main, strict, other, ci-1");
     let link = shop.control("transactions?limit=2", "").headers["link"].to_str().unwrap().to_owned();
     assert!(link.contains(&format!("before={key}")) && link.ends_with("rel=\"next\""), "{link}");
 }

@@ -30,7 +30,7 @@ const ENTERPRISE_REFUSALS: &[(u16, &str, &str, &str)] = &[
     (
         403,
         "EnterpriseForbidden",
-        "The address is locked out for a while (A53), or a page of another site sent the request (A40)",
+        "The address is locked out for a while (A53), or a page of another site sent the request (A195)",
         "121",
     ),
 ];

@@ -215,6 +215,10 @@ impl Story {
         };
         let found = tokio::time::timeout(PATIENCE, wait).await;
         let found = found.map_err(|_| held_back(&format!("no callback within {} seconds", PATIENCE.as_secs())))??;
+        // Its acknowledgement says nothing about the URL of the request.
+        if let Some(error) = elsewhere(&found) {
+            return Err(error);
+        }
         let last = &found["lastResult"];
         let status = last["status"].as_u64();
         let result = status

@@ -8,6 +8,9 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
+/// The maximum number of characters of a problem, which repeats names and values of the body.
+const LONGEST: usize = 300;
+
 /// Returns the members of the object. The problem shows an `example`, and names a repeated member.
 pub(super) fn members(body: &[u8], example: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_slice(body) {
@@ -26,7 +29,10 @@ pub(super) fn parsed<T: DeserializeOwned>(body: &[u8], example: &str) -> Result<
 fn problem(example: &str, error: &serde_json::Error) -> String {
     let problem = error.to_string();
     let problem = problem.rsplit_once(" at line ").map_or(&*problem, |(problem, _)| problem);
-    format!("{example}: {}", pg_model::mask::text(problem))
+    let problem = pg_model::mask::text(problem);
+    let end = problem.char_indices().nth(LONGEST).map_or(problem.len(), |(end, _)| end);
+    let more = if end < problem.len() { " …" } else { "" };
+    format!("{example}: {}{more}", &problem[..end])
 }
 
 /// The members of an object. The derived reader of a struct would take an array too, and that of a map the last of two

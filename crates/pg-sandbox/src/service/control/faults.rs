@@ -86,7 +86,7 @@ impl Asked {
     /// Reads the members of that object.
     fn read(members: &Map<String, Value>) -> Result<Self, String> {
         if let Some(name) = members.keys().find(|name| !KNOWN.contains(&&***name)) {
-            let name = pg_model::mask::text(name);
+            let name = crate::form::shown(name);
             return Err(format!("unknown member {name:?}: only {} are accepted", KNOWN.join(", ")));
         }
         let method = method(members.get("method"))?;

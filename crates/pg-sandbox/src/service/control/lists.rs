@@ -172,7 +172,8 @@ pub(in super::super) fn unknown_account(
     {
         return Ok(None);
     }
-    let known: Vec<&str> = context.merchants().all().iter().map(|held| &*held.name).collect();
+    let mut known: Vec<String> = context.merchants().all().iter().map(|held| held.name.to_string()).collect();
+    known.extend(accounts::listed(&mut context.records)?.into_iter().map(|made| made.name.to_string()));
     Ok(Some(format!("unknown account {:?}; known accounts: {}", pg_model::mask::text(name), known.join(", "))))
 }
 

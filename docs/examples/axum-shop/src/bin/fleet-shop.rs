@@ -9,7 +9,8 @@
 //!
 //! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of the load balancer before the servers.
 //! `SHOP_CUSTOMERS` is a file with the customers, their stored cards and their orders; without it, there is nothing to pay.
-//! `SHOP_ACCOUNT` is the name under which payments are stored; never change it.
+//! `SHOP_ACCOUNT` is the name under which payments are stored; never change it. Shops of different accounts over one store need
+//! different names.
 
 use std::{env, error::Error, process::ExitCode, time::Duration};
 
@@ -44,11 +45,9 @@ async fn run() -> Result<(), Box<dyn Error>> {
             StoreError::Older { .. } => MIGRATE.to_owned(),
             error => error.to_string(),
         })?;
-        println!("the shop is at http://{here}");
         serve_in_fleet(listener, store, config, stopped()).await
     } else {
         let store = SqliteStore::open(&database).map_err(|error| format!("{database}: {error}"))?;
-        println!("the shop is at http://{here}");
         serve_in_fleet(listener, store, config, stopped()).await
     }
 }

@@ -102,7 +102,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
 async fn check_account(control: &Control, name: &str) -> Result<(), Failure> {
     let made = control.of_account(name).await?;
     if made.is_shared() {
-        accounts::find(&control.get("merchants").await?, name)?;
+        accounts::find(&made.get("merchants").await?, name)?;
     }
     Ok(())
 }
