@@ -24,8 +24,8 @@ use pg_hyper::{
 use tokio::sync::Notify;
 
 use crate::{
-    FleetError, FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent,
-    Payment, PaymentOperation, PaymentOutcome, StoreError,
+    FleetError, FleetStartError, FleetStep, IntentKey, IntentKind, IntentLease, IntentRow, IntentStatus, IntentStore,
+    NewIntent, Payment, PaymentOperation, PaymentOutcome, StoreError,
     machines::{self, Operation, Secured, StoredMachine},
     terms::Terms,
 };
@@ -41,10 +41,10 @@ mod plan;
 mod settling;
 mod working;
 
-pub use accounts::FleetStartError;
 pub use limits::{FleetLimits, LimitWait};
 pub use plan::FleetPlan;
 
+use accounts::AccountCheck;
 use joining::Told;
 use settling::Worked;
 
@@ -60,6 +60,8 @@ struct Inner<S, T> {
     plan: FleetPlan,
     /// The account's name in rows.
     account: String,
+    /// The check for payments of other accounts.
+    accounts: Arc<AccountCheck>,
     /// This worker's name in rows.
     owner: String,
     /// The references that this process is working on.
@@ -87,11 +89,17 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// base URL of version 3, and are found under these only. So keep both for as long as the store is in use; if one of them must
     /// change, set [`FleetPlan::stored_as`].
     ///
+    /// If the account has no payment yet, the store is compared once more before the first payment begins: a server that started at the
+    /// same time may have another name for the account ([`FleetError::OtherAccounts`]). Only payments that both begin at the very same
+    /// moment pass; the next start is refused then.
+    ///
     /// # Errors
-    /// [`FleetStartError::Unnamed`] if the account has no name; [`FleetStartError::OtherAccounts`] if the store has payments, and none of
-    /// this account, since it may have been stored under another name; [`FleetStartError::Store`] if the store does not answer.
+    /// [`FleetStartError::Unnamed`] if the account has no name; [`FleetStartError::OtherAccounts`] if the store has payments of an account
+    /// that the plan does not mention, since it may be this account under another name; [`FleetStartError::OtherPlan`] if the plan is
+    /// that of another account; [`FleetStartError::Store`] if the store does not answer.
     pub async fn new(client: Client<T>, store: Arc<S>, plan: FleetPlan) -> Result<Self, FleetStartError> {
-        let account = accounts::stored_account(&*store, client.account(), &plan).await?;
+        let accounts = AccountCheck::at_start(&*store, client.account(), &plan).await?;
+        let account = accounts.account().to_owned();
         let owner = store.enlist(&plan.name).await?;
         let limits = FleetLimits::of(Arc::clone(&store), account.clone(), owner.clone(), &plan);
         Ok(Self(Arc::new(Inner {
@@ -100,6 +108,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             store,
             plan,
             account,
+            accounts: Arc::new(accounts),
             owner,
             busy: Mutex::default(),
             ended: Notify::new(),
@@ -208,7 +217,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         storable(&terms)?;
         let state = machine.save();
         let new = self.new_intent(&terms, &state, None);
-        match self.0.store.begin(new).await? {
+        self.0.accounts.before_first(&*self.0.store).await?;
+        let begun = self.0.store.begin(new).await?;
+        self.0.accounts.first_has_begun();
+        match begun {
             crate::Begun::New => {
                 self.0.ended.notify_waiters();
                 Ok(())

@@ -1,8 +1,11 @@
-//! Why a fleet returned no outcome.
+//! Why a fleet returned no outcome, or does not start.
 
 use pg_hyper::proto::{Misuse, machine::ResumeError};
 
 use crate::StoreError;
+
+/// The number of accounts that an error names.
+const NAMED: usize = 5;
 
 /// Why a fleet returned no outcome.
 ///
@@ -106,6 +109,10 @@ pub enum FleetError {
     /// [`Fleet::resume_sending`](crate::Fleet::resume_sending) in this process. Other workers continue.
     #[error("nothing is sent for this account by this process: {0}")]
     Unanswered(String),
+    /// The account has no payment in the store, and since this fleet has started, payments of an account were stored that the plan does
+    /// not mention: a server may have another name or base URL for this account. Nothing was sent and nothing was stored.
+    #[error(transparent)]
+    OtherAccounts(FleetStartError),
     /// The fleet is shutting down. The payment was not begun, or its lease was handed over.
     #[error("{reference}: this worker is shutting down; ask again under the same reference")]
     ShuttingDown {
@@ -114,9 +121,78 @@ pub enum FleetError {
     },
 }
 
+impl From<FleetStartError> for FleetError {
+    fn from(error: FleetStartError) -> Self {
+        match error {
+            FleetStartError::Store(error) => Self::Store(error),
+            error => Self::OtherAccounts(error),
+        }
+    }
+}
+
 impl FleetError {
     /// `begun`: the row of the payment exists.
     pub(crate) fn of_store(error: StoreError, reference: &str, begun: bool) -> Self {
         if begun { Self::MaybeSent { reference: reference.to_owned(), error } } else { Self::Store(error) }
+    }
+}
+
+/// The reason why a fleet does not start, or does not begin the first payment of an account. Nothing was sent and nothing was stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FleetStartError {
+    /// The account has no name. Its payments would be stored under its API key, and not be found when the key is replaced.
+    #[error(
+        "a fleet needs an account with a name: set one with Account::identity and keep it, also when the API key is replaced"
+    )]
+    Unnamed,
+    /// The store has payments of other accounts, and any of them may be this account before its name, API key or base URL was changed,
+    /// or as another server writes it: then orders that were paid would be paid again.
+    #[error(
+        "the store of intents has payments of {}, and this fleet would find only those of {account:?}: if an account in that list \
+         is this one before a change of its name, API key or base URL, set FleetPlan::stored_as, or its orders will be paid again; \
+         if a server has a wrong name or base URL, correct it; if it is another account, set FleetPlan::apart_from",
+        list(found)
+    )]
+    OtherAccounts {
+        /// The account under which this fleet would find its payments.
+        account: String,
+        /// The accounts in the store that the plan does not mention.
+        found: Vec<String>,
+    },
+    /// [`FleetPlan::stored_as`](crate::FleetPlan::stored_as) was set for another account than that of the client, for example since two accounts share one plan.
+    #[error(
+        "FleetPlan::stored_as was set for the account {planned:?}, and the account of this client is {account:?}: give each account \
+         a plan of its own"
+    )]
+    OtherPlan {
+        /// The account of the client ([`Account::bound_identity`](pg_hyper::proto::Account::bound_identity)).
+        account: String,
+        /// The account in the plan.
+        planned: String,
+    },
+    /// The store did not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn list(accounts: &[String]) -> String {
+    let named: Vec<String> = accounts.iter().take(NAMED).map(|account| format!("{account:?}")).collect();
+    let more = accounts.len().saturating_sub(NAMED);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    named.join(", ") + &rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_a_few_accounts_in_one_line() {
+        let found = (1..=7).map(|number| format!("shop-{number}\n at https://gateway.example")).collect();
+        let error = FleetStartError::OtherAccounts { account: "shop at https://gateway.example".to_owned(), found };
+        let error = error.to_string();
+        assert!(error.contains(r#""shop-5\n at https://gateway.example" and 2 more, "#), "{error}");
+        assert!(!error.contains("shop-6") && !error.contains('\n'), "{error}");
     }
 }

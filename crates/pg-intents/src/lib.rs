@@ -60,8 +60,8 @@ mod store;
 mod telemetry;
 mod terms;
 
-pub use fleet::{Fleet, FleetLimits, FleetPlan, FleetStartError, LimitWait};
-pub use fleet_error::FleetError;
+pub use fleet::{Fleet, FleetLimits, FleetPlan, LimitWait};
+pub use fleet_error::{FleetError, FleetStartError};
 pub use intent::{IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, NewIntent};
 pub use outcome::PaymentOutcome;
 #[cfg(feature = "postgres")]

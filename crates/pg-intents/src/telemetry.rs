@@ -109,6 +109,7 @@ impl FleetError {
             Self::Resume { .. } => "not_resumed",
             Self::Stopped(_) => "stopped",
             Self::Unanswered(_) => "unanswered",
+            Self::OtherAccounts(_) => "other_accounts",
             Self::ShuttingDown { .. } => "shutting_down",
         }
     }

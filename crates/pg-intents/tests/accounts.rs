@@ -8,13 +8,13 @@ use pg_hyper::proto::{
     model::{InitiateThreeDSecureCardKey, Refund},
 };
 use pg_intents::{
-    Fleet, FleetEvent, FleetLimits, FleetPlan, FleetStartError, FleetStep, IntentStore, SealKey, SealedStore, Sealing,
-    SqliteStore,
+    Fleet, FleetError, FleetEvent, FleetLimits, FleetPlan, FleetQuestion, FleetStartError, FleetStep, IntentStore,
+    SealKey, SealedStore, Sealing, SqliteStore,
 };
 use pg_sandbox::InProcess;
 
 use crate::{
-    machines::{ASKS, token},
+    machines::{ASKS, paid_on_page, token},
     world::{Wire, World, by_card, by_key, order, submitted},
 };
 
@@ -88,12 +88,13 @@ async fn a_fleet_does_not_start_beside_payments_that_may_be_its_own() {
             assert!(refused.to_string().contains(part), "{refused}");
         }
         // It is the same account.
-        let same = start(&world, account(), &world.store, &wire, plan().stored_as(&*stored)).await.unwrap();
+        let known = || plan().stored_as(&*now, &*stored);
+        let same = start(&world, account(), &world.store, &wire, known()).await.unwrap();
         assert_eq!(same.account(), stored);
         assert_eq!(same.operation("r-1", refund).await.unwrap().name(), "approved");
         assert_eq!(same.charge(by_card("order-1", 499)).await.unwrap().name(), "approved");
         assert_eq!(sent(&wire), requests, "{before}: paid and refunded once");
-        let limits = FleetLimits::new(Arc::clone(&world.store), &account(), &plan().stored_as(&*stored)).await.unwrap();
+        let limits = FleetLimits::new(Arc::clone(&world.store), &account(), &known()).await.unwrap();
         assert_eq!(limits.account(), stored);
     }
 }
@@ -116,13 +117,15 @@ async fn an_account_with_a_name_keeps_its_payments_when_its_api_key_is_replaced(
 async fn a_fleet_needs_an_account_with_a_name() {
     let world = World::new();
     for unnamed in [with_key("a key"), with_key("a key").identity(""), with_key("a key").identity(" ")] {
+        let limits = FleetLimits::new(Arc::clone(&world.store), &unnamed, &plan()).await;
+        assert_eq!(limits.unwrap_err(), FleetStartError::Unnamed, "it would share nothing with a fleet");
         let refused = start(&world, unnamed, &world.store, &world.wire(None), plan()).await.unwrap_err();
         assert_eq!(refused, FleetStartError::Unnamed);
     }
 }
 
 #[tokio::test]
-async fn other_accounts_of_a_store_are_named_once() {
+async fn other_accounts_of_a_store_are_always_named() {
     let world = World::new();
     let wire = world.wire(None);
     let _ = refunded(&world, &wire, "one").await;
@@ -131,13 +134,113 @@ async fn other_accounts_of_a_store_are_named_once() {
     start(&world, other(), &world.store, &wire, plan()).await.unwrap_err();
     let two = start(&world, other(), &world.store, &wire, named()).await.unwrap();
     world.store.begin(submitted(two.account(), "order-1")).await.unwrap();
-    start(&world, other(), &world.store, &wire, plan()).await.unwrap();
+    for account in [other(), world.account().identity("one")] {
+        let refused = start(&world, account, &world.store, &wire, plan()).await.unwrap_err();
+        assert!(matches!(refused, FleetStartError::OtherAccounts { .. }), "also beside payments of its own: {refused}");
+    }
+    start(&world, other(), &world.store, &wire, named()).await.unwrap();
     // Every other account is named, not only one of them.
     let third = || with_key("a third key").identity("three");
     let refused = start(&world, third(), &world.store, &wire, named()).await.unwrap_err();
     let FleetStartError::OtherAccounts { found, .. } = refused else { panic!("{refused}") };
     assert_eq!(found, ["two at http://localhost"]);
     start(&world, third(), &world.store, &wire, named().apart_from(found)).await.unwrap();
+}
+
+/// Two servers of one account over an empty store, one of them with a typing error in its name.
+#[tokio::test]
+async fn of_two_names_that_start_at_once_only_one_pays() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let key = world.card_key().await;
+    let starts = async |name| start(&world, world.account().identity(name), &world.store, &wire, plan()).await;
+    let (shop, again, other) = (starts("shop").await, starts("shop").await, starts("shop-uk").await);
+    let (shop, again, other) = (shop.unwrap(), again.unwrap(), other.unwrap());
+    let page = shop.checkout("cart-1", token()).await.unwrap();
+    let paid = shop.charge(by_key(&key, "order-1")).await.unwrap();
+    let refund = Refund::new(&paid.transaction().unwrap().transaction_key);
+    assert_eq!(shop.operation("r-1", refund.clone()).await.unwrap().name(), "approved");
+    let requests = sent(&wire);
+
+    let refusals = [
+        other.checkout("cart-1", token()).await.unwrap_err(),
+        other.operation("r-1", refund.clone()).await.unwrap_err(),
+        other.charge(by_key(&key, "order-1")).await.unwrap_err(),
+        other.submit(by_key(&key, "order-1")).await.unwrap_err(),
+    ];
+    for refused in refusals {
+        let FleetError::OtherAccounts(FleetStartError::OtherAccounts { account, found }) = &refused else {
+            panic!("{refused}")
+        };
+        assert_eq!((&**account, &**found), (other.account(), &[shop.account().to_owned()][..]));
+        assert!(refused.to_string().contains("FleetPlan::stored_as"), "{refused}");
+    }
+    starts("shop-uk").await.unwrap_err();
+    assert_eq!(again.checkout("cart-1", token()).await.unwrap(), page);
+    assert_eq!(again.operation("r-1", refund).await.unwrap().name(), "approved");
+    assert_eq!(sent(&wire), requests, "the other name has sent nothing");
+    starts("shop").await.unwrap();
+}
+
+/// Only payments of both names that begin at the same moment pass.
+#[tokio::test]
+async fn two_names_that_have_begun_at_the_same_moment_are_noticed_at_the_next_start() {
+    let world = World::new();
+    let wire = world.wire(None);
+    for name in ["shop", "shop-uk"] {
+        world.store.begin(submitted(&format!("{name} at http://localhost"), "order-1")).await.unwrap();
+    }
+    for name in ["shop", "shop-uk"] {
+        let account = world.account().identity(name);
+        let refused = start(&world, account, &world.store, &wire, plan()).await.unwrap_err();
+        assert!(matches!(refused, FleetStartError::OtherAccounts { .. }), "{refused}");
+    }
+}
+
+/// Merchants that join later do not disturb the others, whose list may be older.
+#[tokio::test]
+async fn a_fleet_that_has_payments_does_not_look_again() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.card_key().await);
+    let begun = world.worker("one", &wire).await;
+    begun.submit(by_key(&key, "order-1")).await.unwrap();
+    let started = world.worker("two", &wire).await;
+    world.store.begin(submitted("later at http://localhost", "order-1")).await.unwrap();
+    for (fleet, order) in [(begun, "order-2"), (started, "order-3")] {
+        assert_eq!(fleet.charge(by_key(&key, order)).await.unwrap().name(), "approved");
+    }
+}
+
+/// An earlier version stored payments under the fingerprint of the API key until the account got a name.
+#[tokio::test]
+async fn payments_under_the_api_key_are_noticed_beside_those_under_the_name() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let nameless = with_key(world.sandbox.merchant("main").unwrap().api_key.expose()).bound_identity();
+    assert!(nameless.starts_with("key-"), "{nameless}");
+    for account in [&*nameless, "shop at http://localhost"] {
+        world.store.begin(submitted(account, "order-1")).await.unwrap();
+    }
+    let account = || world.account().identity("shop");
+    let refused = start(&world, account(), &world.store, &wire, plan()).await.unwrap_err();
+    let now = account().bound_identity();
+    assert_eq!(refused, FleetStartError::OtherAccounts { account: now, found: vec![nameless.clone()] });
+    start(&world, account(), &world.store, &wire, plan().apart_from([nameless])).await.unwrap();
+}
+
+/// The plan of one merchant must not lead another one to the first one's payments.
+#[tokio::test]
+async fn a_plan_that_was_made_for_another_account_is_refused() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let _ = refunded(&world, &wire, "one").await;
+    let shared = || plan().stored_as("one-uk at http://localhost", "one at http://localhost");
+    start(&world, world.account().identity("one-uk"), &world.store, &wire, shared()).await.unwrap();
+    let two = with_key("another key").identity("two");
+    let planned = "one-uk at http://localhost".to_owned();
+    let error = FleetStartError::OtherPlan { account: two.bound_identity(), planned };
+    assert_eq!(FleetLimits::new(Arc::clone(&world.store), &two, &shared()).await.unwrap_err(), error);
+    assert_eq!(start(&world, two, &world.store, &wire, shared()).await.unwrap_err(), error);
 }
 
 #[tokio::test]
@@ -148,11 +251,11 @@ async fn payments_of_one_account_under_two_names_are_noticed() {
     let (old, new) = ("shop at http://localhost", "shop-uk at http://localhost");
     world.store.begin(submitted(new, "order-2")).await.unwrap();
     let start = async |plan| start(&world, world.account().identity("shop-uk"), &world.store, &wire, plan).await;
-    let refused = start(plan().stored_as(old)).await.unwrap_err();
+    let refused = start(plan().stored_as(new, old)).await.unwrap_err();
     assert_eq!(refused, FleetStartError::OtherAccounts { account: old.to_owned(), found: vec![new.to_owned()] });
-    start(plan().stored_as(old).apart_from([new])).await.unwrap();
+    start(plan().stored_as(new, old).apart_from([new])).await.unwrap();
     // A name that no row has.
-    start(plan().stored_as("shop at http://localhots")).await.unwrap_err();
+    start(plan().stored_as(new, "shop at http://localhots")).await.unwrap_err();
 }
 
 #[tokio::test]
@@ -186,7 +289,8 @@ async fn goes_on_elsewhere<S: IntentStore>(world: &World, store: Arc<S>) {
     let named = || moved(world).identity("shop-uk");
     start(world, named(), &store, &wire, plan()).await.unwrap_err();
 
-    let new = start(world, named(), &store, &wire, plan().stored_as(old.account())).await.unwrap();
+    let known = plan().stored_as(named().bound_identity(), old.account());
+    let new = start(world, named(), &store, &wire, known).await.unwrap();
     assert_eq!(new.work_once().await.unwrap(), 1);
     let paid = new.charge(by_key(&key, "order-1")).await.unwrap();
     assert_eq!(paid.name(), "approved", "{paid:?}");
@@ -206,4 +310,38 @@ async fn payments_in_progress_are_continued_under_another_name_and_base() {
     let sealing = Sealing::new(SealKey::from_bytes(&[7; 32]));
     let store: SealedStore<SqliteStore> = SealedStore::open(Arc::clone(&world.store), sealing).await.unwrap();
     goes_on_elsewhere(&world, Arc::new(store)).await;
+}
+
+/// The order of a change of the base URL: first every process gets to know both, then one after the other moves, and may move back.
+#[tokio::test]
+async fn processes_before_and_after_a_move_continue_each_others_payments() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
+    let (before, after) = (world.account().identity("shop"), moved(&world).identity("shop"));
+    let stored = before.bound_identity();
+    let starts = async |account: &Account| {
+        let known = plan().stored_as(account.bound_identity(), &*stored);
+        start(&world, account.clone(), &world.store, &wire, known).await.unwrap()
+    };
+    let (old, new) = (starts(&before).await, starts(&after).await);
+    for (from, to, number) in [(&old, &new, 1), (&new, &old, 2)] {
+        let [order, secured, cart] = ["order", "secured", "cart"].map(|kind| format!("{kind}-{number}"));
+        from.submit(by_key(&key, &order)).await.unwrap();
+        let initiation = InitiateThreeDSecureCardKey::new(&key, crate::world::order(&secured, 499))
+            .return_url("https://shop.example/back");
+        let _ = from.three_d_secure(initiation, ThreeDSecurePlan::default()).await.unwrap();
+        let FleetStep::Ask(FleetQuestion::Redirect { url, .. }) = from.checkout(&cart, token()).await.unwrap() else {
+            panic!("it asks")
+        };
+        assert_eq!(to.work_once().await.unwrap(), 1);
+        assert_eq!(to.charge(by_key(&key, &order)).await.unwrap().name(), "approved");
+        to.event(&secured, &FleetEvent::Closed).await.unwrap();
+        let FleetStep::Done(left) = to.step(&secured).await.unwrap() else { panic!("it was left") };
+        assert_eq!(left.name(), "not-paid");
+        to.event(&cart, &FleetEvent::Reported { trans_key: paid_on_page(&world, &url) }).await.unwrap();
+        let FleetStep::Done(paid) = to.step(&cart).await.unwrap() else { panic!("it is paid") };
+        assert_eq!(paid.name(), "paid-on-page");
+    }
+    let rows = world.store.accounts("", u32::MAX).await.unwrap();
+    assert_eq!(rows, [stored]);
 }

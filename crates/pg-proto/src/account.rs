@@ -137,7 +137,7 @@ impl Account {
     /// for: set that fingerprint as the name to resume it.
     ///
     /// A fleet (`pg-intents`) stores payments under the name and the base URL, and needs a name. It does not start if its store has
-    /// payments under other names only, until `FleetPlan::stored_as` or `FleetPlan::apart_from` says whose they are.
+    /// payments under other names, until `FleetPlan::stored_as` or `FleetPlan::apart_from` says whose they are.
     ///
     /// The name is not secret: saved machines and errors contain it. Two accounts must not have the same name.
     ///

@@ -186,10 +186,10 @@ pub enum Failure {
 pub enum Action<D, O> {
     /// Save the machine, then send this request. Answer with [`Event::Reply`] or [`Event::Failed`].
     Send(http::Request<Bytes>),
-    /// Return at this time, with [`Event::Woken`].
+    /// Return at this time, with [`Event::Woken`], or earlier with an [`Event::Input`].
     WaitUntil(Moment),
     /// Save the machine, then answer this demand: with [`Event::Input`], with [`Event::Woken`] at the time that it states, or
-    /// with [`Failure::HeldBack`] if the machine could not be saved.
+    /// with [`Failure::HeldBack`] if the machine could not be saved. If the machine then asks again, ask without saving.
     Ask(D),
     /// The machine has ended with this outcome.
     Done(O),

@@ -8,7 +8,8 @@ use pg_hyper::{
     proto::machine::{Moment, SavedState},
 };
 
-use crate::{Begun, IntentKey, IntentLease, IntentStore, NewIntent, StoreError, telemetry};
+use super::accounts::AccountCheck;
+use crate::{Begun, FleetStartError, IntentKey, IntentLease, IntentStore, NewIntent, StoreError, telemetry};
 
 /// Why a machine must not continue in this process.
 #[derive(Clone, Debug)]
@@ -23,14 +24,22 @@ pub(super) enum Trouble {
     Stopped(String),
     /// This process sends nothing: too many of its requests had no reply.
     Unanswered(String),
+    /// The store has payments of accounts that the plan does not mention, so none is begun.
+    OtherAccounts(FleetStartError),
     /// The worker shuts down.
     Stopping,
 }
 
+/// What a worker keeps its machines by.
+pub(super) struct KeptBy<S> {
+    pub(super) store: Arc<S>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) accounts: Arc<AccountCheck>,
+}
+
 /// The store of one machine while this worker holds it.
 pub(super) struct Keeper<S> {
-    store: Arc<S>,
-    clock: Arc<dyn Clock>,
+    by: KeptBy<S>,
     lease: Duration,
     kept: Mutex<Kept>,
 }
@@ -62,24 +71,23 @@ enum Position {
 }
 
 impl<S: IntentStore> Keeper<S> {
-    pub(super) fn to_begin(fleet: (Arc<S>, Arc<dyn Clock>), new: NewIntent) -> Self {
+    pub(super) fn to_begin(by: KeptBy<S>, new: NewIntent) -> Self {
         let lease = new.lease;
-        Self::at(fleet, lease, Position::Unbegun(Box::new(new)))
+        Self::at(by, lease, Position::Unbegun(Box::new(new)))
     }
 
-    pub(super) fn held(fleet: (Arc<S>, Arc<dyn Clock>), hold: IntentLease, lease: Duration) -> Self {
-        Self::at(fleet, lease, Position::Held(hold))
+    pub(super) fn held(by: KeptBy<S>, hold: IntentLease, lease: Duration) -> Self {
+        Self::at(by, lease, Position::Held(hold))
     }
 
-    fn at(fleet: (Arc<S>, Arc<dyn Clock>), lease: Duration, position: Position) -> Self {
-        let (store, clock) = fleet;
+    fn at(by: KeptBy<S>, lease: Duration, position: Position) -> Self {
         let kept = Mutex::new(Kept { position, trouble: None, permitted: false, request: Request::Over });
-        Self { store, clock, lease, kept }
+        Self { by, lease, kept }
     }
 
     /// Saves the machine. After a failure, nothing more is sent.
     pub(super) async fn save(&self, saved: SavedState) -> Result<(), StoreError> {
-        let asked = (self.clock.now(), telemetry::now());
+        let asked = (self.by.clock.now(), telemetry::now());
         let (position, trouble) = {
             let mut kept = self.lock();
             // A machine is saved before it sends, and before it waits after a reply.
@@ -89,7 +97,9 @@ impl<S: IntentStore> Keeper<S> {
         let result = match trouble {
             Some(trouble) => Err(trouble),
             None => match position {
-                Position::Held(hold) => self.store.save(&hold, saved.text(), self.lease).await.map_err(Trouble::from),
+                Position::Held(hold) => {
+                    self.by.store.save(&hold, saved.text(), self.lease).await.map_err(Trouble::from)
+                }
                 Position::Unbegun(new) => self.begin(*new, &saved).await,
             },
         };
@@ -98,10 +108,13 @@ impl<S: IntentStore> Keeper<S> {
         let result = result.and_then(|()| if self.is_late(asked) { Err(Trouble::Lost) } else { Ok(()) });
         result.map_err(|trouble| {
             let error = match &trouble {
-                Trouble::Exists | Trouble::Lost | Trouble::Stopped(_) | Trouble::Unanswered(_) | Trouble::Stopping => {
-                    StoreError::Lost
-                }
                 Trouble::Store(error) => error.clone(),
+                Trouble::Exists
+                | Trouble::Lost
+                | Trouble::Stopped(_)
+                | Trouble::Unanswered(_)
+                | Trouble::OtherAccounts(_)
+                | Trouble::Stopping => StoreError::Lost,
             };
             self.fail(trouble);
             error
@@ -129,14 +142,17 @@ impl<S: IntentStore> Keeper<S> {
     }
 
     fn is_late(&self, (wall, steady): (Moment, Instant)) -> bool {
-        is_late(self.lease, self.clock.now().since(wall), telemetry::now().duration_since(steady))
+        is_late(self.lease, self.by.clock.now().since(wall), telemetry::now().duration_since(steady))
     }
 
     async fn begin(&self, new: NewIntent, saved: &SavedState) -> Result<(), Trouble> {
         let owner = new.owner.clone().unwrap_or_default();
         let hold = IntentLease { key: new.key.clone(), owner, fence: 1 };
         let new = NewIntent { state: saved.text().to_owned(), ..new };
-        match self.store.begin(new).await.map_err(Trouble::from)? {
+        self.by.accounts.before_first(&*self.by.store).await?;
+        let begun = self.by.store.begin(new).await.map_err(Trouble::from)?;
+        self.by.accounts.first_has_begun();
+        match begun {
             Begun::New => {
                 self.lock().position = Position::Held(hold);
                 Ok(())
@@ -176,7 +192,7 @@ impl<S: IntentStore> Keeper<S> {
     /// Extends the lease.
     pub(super) async fn renew(&self) {
         let Some(hold) = self.begun() else { return };
-        match self.store.renew(&hold, self.lease).await {
+        match self.by.store.renew(&hold, self.lease).await {
             Err(StoreError::Lost) => self.fail(Trouble::Lost),
             // If the store stays unreachable, the next request is held back.
             Err(error) => tracing::warn!(target: "pg.fleet", %error, "a lease was not renewed"),
@@ -198,6 +214,15 @@ impl From<StoreError> for Trouble {
         match error {
             StoreError::Lost => Self::Lost,
             error => Self::Store(error),
+        }
+    }
+}
+
+impl From<FleetStartError> for Trouble {
+    fn from(error: FleetStartError) -> Self {
+        match error {
+            FleetStartError::Store(error) => error.into(),
+            error => Self::OtherAccounts(error),
         }
     }
 }

@@ -20,8 +20,8 @@ use self::{
     places::{Place, Places},
     waiting::Waiting,
 };
-use super::{FleetPlan, pauses::Pauses};
-use crate::{IntentStore, StoreError, telemetry};
+use super::{FleetPlan, accounts, pauses::Pauses};
+use crate::{FleetStartError, IntentStore, StoreError, telemetry};
 
 mod allowance;
 mod places;
@@ -142,10 +142,10 @@ impl<S: IntentStore> FleetLimits<S> {
     /// lease, clock, limits and [`FleetPlan::stored_as`]. The account needs the name that it has in the fleet.
     ///
     /// # Errors
-    /// If the store does not answer.
-    pub async fn new(store: Arc<S>, account: &Account, plan: &FleetPlan) -> Result<Self, StoreError> {
-        let owner = store.enlist(&plan.name).await?;
-        Ok(Self::of(store, plan.account_in_rows(account), owner, plan))
+    /// If the account has no name, the plan is that of another account, or the store does not answer.
+    pub async fn new(store: Arc<S>, account: &Account, plan: &FleetPlan) -> Result<Self, FleetStartError> {
+        let (account, owner) = (accounts::account_in_rows(account, plan)?, store.enlist(&plan.name).await?);
+        Ok(Self::of(store, account, owner, plan))
     }
 
     pub(super) fn of(store: Arc<S>, account: String, owner: String, plan: &FleetPlan) -> Self {

@@ -4,10 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use pg_hyper::{
     Clock, SystemClock,
-    proto::{
-        Account,
-        machine::{charge::ChargeBounds, checkout::CheckoutPlan},
-    },
+    proto::machine::{charge::ChargeBounds, checkout::CheckoutPlan},
 };
 
 use crate::machines::Bounds;
@@ -24,7 +21,8 @@ use crate::machines::Bounds;
 #[must_use]
 pub struct FleetPlan {
     pub(crate) name: String,
-    stored_as: Option<String>,
+    /// The present account, and the one under which the store has its payments.
+    pub(crate) stored_as: Option<(String, String)>,
     pub(crate) apart_from: Vec<String>,
     pub(crate) lease: Duration,
     pub(crate) poll: Duration,
@@ -66,25 +64,30 @@ impl FleetPlan {
 
     /// Sets the account under which the store has the payments of this fleet, as [`Fleet::account`](crate::Fleet::account) and `pg
     /// intents` show it. Set it after a change of the account's name or base URL, and keep it. The payments in progress are then
-    /// continued with the present account.
+    /// continued with the present account, `account` ([`Account::bound_identity`](pg_hyper::proto::Account::bound_identity)). A fleet of another account refuses the plan.
     ///
     /// You assert that both are one account of the service, which the fleet cannot check. If they are two, payments are looked up in the
     /// wrong account, and may be made twice.
     ///
+    /// Before a change of the base URL, set it in all processes, with the account twice. A process without it cannot continue the
+    /// payments of processes that already have the new base URL.
+    ///
     /// ```
     /// use pg_intents::FleetPlan;
     ///
-    /// // The service moved from this address to another one.
-    /// let plan = FleetPlan::new("shop-1").stored_as("shop-uk at https://gateway.example");
+    /// // The service moves from this address to another one. First, in all processes:
+    /// let before = FleetPlan::new("shop-1").stored_as("shop-uk at https://gateway.example", "shop-uk at https://gateway.example");
+    /// // Then one process after the other gets the new address.
+    /// let after = FleetPlan::new("shop-1").stored_as("shop-uk at https://new.example", "shop-uk at https://gateway.example");
     /// ```
-    pub fn stored_as(mut self, account: impl Into<String>) -> Self {
-        self.stored_as = Some(account.into());
+    pub fn stored_as(mut self, account: impl Into<String>, stored: impl Into<String>) -> Self {
+        self.stored_as = Some((account.into(), stored.into()));
         self
     }
 
-    /// Names other accounts with payments in the same store. A fleet whose account has no payments there yet starts only if all others
-    /// are named: one that is not named may be the same account before a change of its name, API key or base URL. A marketplace names
-    /// the accounts of its other merchants, also of former ones ([`Account::bound_identity`]).
+    /// Names other accounts with payments in the same store. A fleet starts only if all others are named, as they are written there:
+    /// one that is not named may be the same account before a change of its name, API key or base URL, or with the wrong name of another
+    /// server. A marketplace names the accounts of its other merchants, also of former ones ([`Account::bound_identity`](pg_hyper::proto::Account::bound_identity)).
     pub fn apart_from(mut self, accounts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.apart_from.extend(accounts.into_iter().map(Into::into));
         self
@@ -173,11 +176,6 @@ impl FleetPlan {
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
-    }
-
-    /// Returns the account's name in rows.
-    pub(crate) fn account_in_rows(&self, account: &Account) -> String {
-        self.stored_as.clone().unwrap_or_else(|| account.bound_identity())
     }
 
     /// Whether rows may have been stored under another name or base URL of the account.

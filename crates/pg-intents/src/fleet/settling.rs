@@ -3,13 +3,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use pg_hyper::{Clock, Transport, proto::machine::SavedState};
+use pg_hyper::{Transport, proto::machine::SavedState};
 use tracing::Instrument as _;
 
 use super::{
     Fleet,
     driving::Ran,
-    keeper::{Keeper, Trouble},
+    keeper::{Keeper, KeptBy, Trouble},
     same_payment,
 };
 use crate::{
@@ -72,6 +72,7 @@ impl From<Trouble> for Worked {
             Trouble::Store(error) => Self::Store { error, maybe_sent: false },
             Trouble::Stopped(reason) => Self::Failed(FleetError::Stopped(reason)),
             Trouble::Unanswered(reason) => Self::Failed(FleetError::Unanswered(reason)),
+            Trouble::OtherAccounts(error) => Self::Failed(FleetError::OtherAccounts(error)),
             Trouble::Stopping => Self::Stopping,
         }
     }
@@ -170,8 +171,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.work_on(machine, keeper, &intent.key, earlier).await
     }
 
-    fn kept_by(&self) -> (Arc<S>, Arc<dyn Clock>) {
-        (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock))
+    fn kept_by(&self) -> KeptBy<S> {
+        let (store, clock) = (Arc::clone(&self.0.store), Arc::clone(&self.0.plan.clock));
+        KeptBy { store, clock, accounts: Arc::clone(&self.0.accounts) }
     }
 
     /// Drives a machine until it ends or asks a question, and stores the result before it is returned.
@@ -238,7 +240,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     Trouble::Stopped(_) | Trouble::Unanswered(_) => {
                         self.give_up(keeper.begun(), self.0.plan.poll).await
                     }
-                    Trouble::Exists | Trouble::Lost | Trouble::Store(_) => {}
+                    Trouble::Exists | Trouble::Lost | Trouble::Store(_) | Trouble::OtherAccounts(_) => {}
                 }
                 trouble.into()
             }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pg_hyper::{Client, Transport, proto::Account};
-use pg_intents::{FleetLimits, FleetPlan, IntentFilter, IntentStore, LimitWait, SqliteStore, StoreError};
+use pg_intents::{
+    FleetLimits, FleetPlan, FleetStartError, IntentFilter, IntentStore, LimitWait, SqliteStore, StoreError,
+};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -71,7 +73,10 @@ impl Sharing {
     async fn of<S: IntentStore>(store: S, account: &Account, plan: &FleetPlan) -> Result<Self, Failure> {
         let store = Arc::new(store);
         let (told, waits) = mpsc::unbounded_channel();
-        let limits = FleetLimits::new(Arc::clone(&store), account, plan).await.map_err(|error| unusable(&error))?;
+        let limits = FleetLimits::new(Arc::clone(&store), account, plan).await.map_err(|error| match error {
+            FleetStartError::Store(error) => unusable(&error),
+            error => Failure::misuse(format!("nothing was sent: {error}")),
+        })?;
         let limits = limits.on_wait(move |why| {
             // The run has ended.
             let _ = told.send(why);

@@ -90,15 +90,16 @@ impl Checkout {
         }
     }
 
-    /// Keeps a transaction as a candidate, which is looked up again before the end. Earlier ones stay candidates.
+    /// Keeps a transaction as a candidate, which is looked up again before the end. Earlier ones stay candidates, up to a limit: those
+    /// whose replies name no token are dropped first, since anyone can report them.
     fn doubt(&mut self, key: &str) {
         let state = &mut self.state;
         state.unclear_before.retain(|before| before != key);
-        let before = state.unclear.replace(key.to_owned()).filter(|before| before != key);
-        // Anyone can send reports.
-        if state.unclear_before.len() < NEWS {
-            state.unclear_before.extend(before);
+        let Some(before) = state.unclear.replace(key.to_owned()).filter(|before| before != key) else { return };
+        if state.unclear_before.len() >= NEWS {
+            state.unclear_before.remove(0);
         }
+        state.unclear_before.push(before);
     }
 
     /// Keeps a transaction as a candidate after those that are known to be of this token.

@@ -187,8 +187,15 @@ fn named(key: &TransactionKey) -> String {
     if key.is_empty() { String::new() } else { format!(" (transaction {})", identifier(key.as_str())) }
 }
 
+/// The number of transactions that a text names.
+const NAMED: usize = 5;
+
 fn listed(keys: &[TransactionKey]) -> String {
-    keys.iter().map(|key| identifier(key.as_str())).collect::<Vec<_>>().join(", ")
+    let first = keys.iter().take(NAMED).map(|key| identifier(key.as_str())).collect::<Vec<_>>().join(", ");
+    match keys.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// The remedy for an unlisted code is a lookup, which does not help after a lookup.
@@ -254,6 +261,11 @@ mod tests {
         assert_eq!(
             several,
             "2 transactions have this reference: k-1, 411111******1111 (masked: it looks like a card number)"
+        );
+        let many = (1..=10_000).map(|number| format!("k-{number}").into()).collect();
+        assert_eq!(
+            UnknownReason::Several(many).to_string(),
+            "10000 transactions have this reference: k-1, k-2, k-3, k-4, k-5 and 9995 more"
         );
     }
 

@@ -72,6 +72,28 @@ fn transactions_without_a_token_are_kept_up_to_a_limit() {
     assert_eq!(run.machine.state.unclear.as_deref(), Some("key-0"));
 }
 
+/// Made-up reports must not displace an attempt to pay with this token.
+#[test]
+fn transactions_of_the_token_displace_those_without_one() {
+    let mut run = Run::waiting(None);
+    for number in 0..=NEWS {
+        run.tell(&format!("key-{number}")).wait().reply(looked_up("Odd", "", "1,000.00", "GBP"));
+        run.later(60).step(Event::Woken);
+    }
+    for key in ["first", "second"] {
+        run.tell(key).wait().reply(looked_up("Odd", "token-1", "1,000.00", "GBP"));
+        run.later(60).step(Event::Woken);
+    }
+    assert_eq!(run.machine.state.unclear_before.len(), NEWS);
+    run.crash().withdraw().say(&cancelled("1")).wait();
+    while run.method() == "transaction_lookup" {
+        let is_first =
+            matches!(&run.last, Some(Action::Send(sent)) if sent.body().windows(5).any(|text| text == b"first"));
+        run.reply(if is_first { paid() } else { looked_up("Odd", "token-1", "1,000.00", "GBP") }).wait();
+    }
+    assert_eq!(*run.ended(), CheckoutOutcome::Paid { trans_key: "first".to_owned() });
+}
+
 /// Each of them may be the payment until it has failed. The reports are limited, since anyone can send them.
 #[test]
 fn a_checkout_lapses_only_if_each_unclear_transaction_has_failed() {
@@ -110,7 +132,7 @@ fn a_checkout_lapses_only_if_each_unclear_transaction_has_failed() {
     // The last one has failed.
     run.tell("key-19").wait().reply(looked_up("Failed", "token-1", "1,000.00", "GBP"));
     let state = &run.machine.state;
-    assert_eq!((state.unclear_before.len(), state.unclear.as_deref()), (NEWS - 1, Some("key-15")));
+    assert_eq!((state.unclear_before.len(), state.unclear.as_deref()), (NEWS - 1, Some("key-18")));
 }
 
 #[test]
