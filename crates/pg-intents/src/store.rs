@@ -243,6 +243,15 @@ pub enum StoreError {
     /// The database contains the tables of another program.
     #[error("the database does not contain a store of intents of this program: {0}")]
     Foreign(String),
+    /// The database has a store in a schema that is not searched. A second store would know none of its payments.
+    #[error(
+        "the store of intents is in the schema {schema:?}, which the search_path of this role does not contain, or on which it has no right \
+         USAGE: correct the role. A database administrator can create another store by hand"
+    )]
+    Elsewhere {
+        /// The schema.
+        schema: String,
+    },
     /// A later version created the store.
     #[error(
         "the store of intents has schema version {found}, this program knows versions up to {known}: update the program"
