@@ -34,7 +34,7 @@ Examples:
   pg intents --store intents.sqlite --stuck                three or more workers failed
   pg intents --store intents.sqlite show order-7           one payment with its history
   pg intents --store intents.sqlite reconcile order-7      a worker looks it up at once
-  pg intents --store intents.sqlite withdraw order-7       a worker closes its hosted page, then looks for a payment on it
+  pg intents --store intents.sqlite withdraw order-7       closes its page and looks for a payment
   pg intents --store intents.sqlite park order-7           no worker touches it
   pg intents --store intents.sqlite --store-key intents.key show order-7  one of a sealed store
   pg intents --store intents.sqlite --store-key new.key --store-key-older old.key reseal
@@ -82,7 +82,7 @@ enum Action {
     /// for its reply. A checkout whose page is open is not looked up before a callback, the customer's return or the end of its time: use
     /// withdraw.
     Reconcile(One),
-    /// Closes the hosted page of a checkout; then a worker looks for a payment on it, and the customer can pay in another way
+    /// Lets a worker close the hosted page of a checkout and look for a payment on it
     Withdraw(One),
     /// Keeps workers from touching a payment until it is reconciled
     Park(One),

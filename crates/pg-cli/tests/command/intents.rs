@@ -21,9 +21,13 @@ use crate::command::{
 };
 
 async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> IntentLease {
+    begun_as(store, account, reference, "charge authCardKey").await
+}
+
+async fn begun_as(store: &impl IntentStore, account: &str, reference: &str, kind: &str) -> IntentLease {
     let new = NewIntent {
         key: IntentKey::new(account, reference),
-        kind: "charge authCardKey".to_owned(),
+        kind: kind.to_owned(),
         digest: String::new(),
         request: Some("the payment".to_owned()),
         state: "the machine".to_owned(),
@@ -244,20 +248,7 @@ async fn who_watches_outlives_a_database_that_does_not_answer() {
 
 /// A payment that waits for its customer.
 async fn waiting(store: &impl IntentStore, reference: &str, kind: &str) {
-    let key = IntentKey::new("shop", reference);
-    let owner = Some("shop-1#1".to_owned());
-    let new = NewIntent {
-        key: key.clone(),
-        kind: kind.to_owned(),
-        digest: String::new(),
-        request: None,
-        state: "the machine".to_owned(),
-        version: 1,
-        owner: owner.clone(),
-        lease: Duration::from_secs(3600),
-    };
-    store.begin(new).await.unwrap();
-    let hold = IntentLease { key, owner: owner.unwrap(), fence: 1 };
+    let hold = begun_as(store, "shop", reference, kind).await;
     let rest = IntentRest {
         state: "the machine".to_owned(),
         asks: "the page".to_owned(),
