@@ -226,7 +226,9 @@ pub struct IntentFilter {
 pub enum Directive {
     /// Workers leave the intent alone.
     Park,
-    /// A worker claims the intent at once, looks its payment up and continues it.
+    /// A worker claims the intent at once, looks its payment up and continues it. A machine that waits for its customer only waits again:
+    /// deliver an event too, [`FleetEvent::Returned`](crate::FleetEvent::Returned) for a 3-D Secure payment, or
+    /// [`FleetEvent::Cancelled`](crate::FleetEvent::Cancelled) to close the page of a checkout.
     Reconcile,
 }
 
