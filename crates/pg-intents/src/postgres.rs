@@ -10,7 +10,7 @@ use tokio_postgres::{
 
 use self::{
     listener::Listener,
-    pool::{Pool, Value},
+    pool::{PATIENCE, Pool, Value},
     statements as sql,
 };
 use crate::{
@@ -56,8 +56,9 @@ impl PostgresStore {
     ///
     /// # Errors
     /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version created the
-    /// tables, [`StoreError::Foreign`] if another program created them, [`StoreError::Unavailable`] if the database
-    /// cannot be reached, is read-only, or acknowledges commits that it can lose.
+    /// tables, [`StoreError::Foreign`] if another program created them, [`StoreError::Elsewhere`] if they are in a schema
+    /// that is not searched, [`StoreError::Unavailable`] if the database cannot be reached, is read-only, or acknowledges
+    /// commits that it can lose.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         let mut store = Self::at(url)?;
         let found = store.version().await?;
@@ -78,7 +79,8 @@ impl PostgresStore {
         let found = usize::try_from(store.version().await?).unwrap_or_default();
         if let Some(missing) = POSTGRES_MIGRATIONS.get(found..).filter(|missing| !missing.is_empty()) {
             // The version is read again under the lock: another process may have migrated first.
-            let lock = format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK});");
+            let lock =
+                format!("BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({MIGRATION_LOCK});");
             let migrated = store.pool.execute(&format!("{lock} {} COMMIT", missing.concat())).await;
             if let Err(error) = migrated
                 && store.version().await? != newest()
@@ -118,14 +120,13 @@ impl PostgresStore {
                 "the database is read-only, perhaps a standby; connect to the primary".to_owned(),
             ));
         }
-        if commit == "off" || fsync == "off" {
-            let why = format!(
-                "the database acknowledges commits that it can lose: synchronous_commit is {commit}, fsync is {fsync}"
-            );
+        if let Some(why) = pool::loses_commits(&commit, &fsync) {
             return Err(StoreError::Unavailable(why));
         }
         match (get::<bool>(row, 3)?, get::<bool>(row, 4)?) {
-            (false, false) => return Ok(0),
+            (false, false) => {
+                return get::<Option<String>>(row, 6)?.map_or(Ok(0), |schema| Err(StoreError::Elsewhere { schema }));
+            }
             (false, true) => {
                 return Err(StoreError::Foreign(
                     "the table payment_intents was not created by this program".to_owned(),
@@ -169,7 +170,12 @@ fn newest() -> i32 {
 fn parsed(url: &str) -> Result<PostgresUrl, StoreError> {
     let invalid = |why| StoreError::Unavailable(format!("the address of the database is invalid: {why}"));
     let mut database = PostgresUrl::parse(url).map_err(invalid)?;
-    database.config.application_name("pg-intents").connect_timeout(CONNECT);
+    let config = &mut database.config;
+    config.application_name("pg-intents").connect_timeout(CONNECT);
+    // A server that has gone without a word ends its connections; the URL may say otherwise.
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(PATIENCE).keepalives_idle(PATIENCE / 2).keepalives_interval(PATIENCE / 5);
+    }
     Ok(database)
 }
 

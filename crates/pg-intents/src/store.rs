@@ -236,7 +236,9 @@ pub struct IntentFilter {
 pub enum Directive {
     /// Workers leave the intent alone.
     Park,
-    /// A worker claims the intent at once, looks its payment up and continues it.
+    /// A worker claims the intent at once, looks its payment up and continues it. A machine that waits for its customer only waits again:
+    /// deliver an event too, [`FleetEvent::Returned`](crate::FleetEvent::Returned) for a 3-D Secure payment, or
+    /// [`FleetEvent::Cancelled`](crate::FleetEvent::Cancelled) to close the page of a checkout.
     Reconcile,
 }
 
@@ -253,6 +255,15 @@ pub enum StoreError {
     /// The database contains the tables of another program.
     #[error("the database does not contain a store of intents of this program: {0}")]
     Foreign(String),
+    /// The database has a store in a schema that is not searched. A second store would know none of its payments.
+    #[error(
+        "the store of intents is in the schema {schema:?}, which the search_path of this role does not contain, or on which it has no right \
+         USAGE: correct the role. A database administrator can create another store by hand"
+    )]
+    Elsewhere {
+        /// The schema.
+        schema: String,
+    },
     /// A later version created the store.
     #[error(
         "the store of intents has schema version {found}, this program knows versions up to {known}: update the program"

@@ -90,6 +90,7 @@ impl StoreError {
             Self::Lost => "lost",
             Self::Unavailable(_) => "unavailable",
             Self::Foreign(_) => "foreign",
+            Self::Elsewhere { .. } => "elsewhere",
             Self::Newer { .. } => "newer",
             Self::Older { .. } => "older",
             Self::Unreadable(_) => "unreadable",

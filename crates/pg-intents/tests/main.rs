@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod accounts;
+mod administered;
 mod between;
 mod bouncer;
 mod connections;

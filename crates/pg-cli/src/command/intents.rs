@@ -20,6 +20,7 @@ use crate::{
 
 mod sealing;
 mod stops;
+mod waiting;
 mod watch;
 
 /// Shows the payments of a fleet (pg-intents), and tells its workers what to do with them
@@ -33,6 +34,7 @@ Examples:
   pg intents --store intents.sqlite --stuck                three or more workers failed
   pg intents --store intents.sqlite show order-7           one payment with its history
   pg intents --store intents.sqlite reconcile order-7      a worker looks it up at once
+  pg intents --store intents.sqlite withdraw order-7       closes its page and looks for a payment
   pg intents --store intents.sqlite park order-7           no worker touches it
   pg intents --store intents.sqlite --store-key intents.key show order-7  one of a sealed store
   pg intents --store intents.sqlite --store-key new.key --store-key-older old.key reseal
@@ -77,8 +79,11 @@ enum Action {
     /// Hands a payment, parked or not, to the next free worker, which looks it up
     ///
     /// A capture, cancellation or refund has no lookup: if its request may have been sent, it ends as unknown, also while a worker waits
-    /// for its reply.
+    /// for its reply. A checkout whose page is open is not looked up before a callback, the customer's return or the end of its time: use
+    /// withdraw.
     Reconcile(One),
+    /// Lets a worker close the hosted page of a checkout and look for a payment on it
+    Withdraw(One),
     /// Keeps workers from touching a payment until it is reconciled
     Park(One),
     /// Seals every payment, ended ones included, with the key of --store-key while the fleet keeps running
@@ -234,6 +239,7 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
             Ok(Exit::Done)
         }
         Some(Action::Reconcile(one)) => direct(store, arguments, one, Directive::Reconcile, json).await,
+        Some(Action::Withdraw(one)) => waiting::withdraw(store, arguments, one, json).await,
         Some(Action::Park(one)) => direct(store, arguments, one, Directive::Park, json).await,
         Some(Action::Resume) => stops::resume(store, arguments, json).await,
     }
@@ -256,19 +262,34 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
     let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let mut printed: HashMap<IntentKey, i64> = HashMap::new();
     let mut stops = stops::Stops::default();
-    let mut has_told_of_more = false;
+    let (mut has_told_of_more, mut has_listed, mut is_lost) = (false, false, false);
     let mut polls = (0..watch::POLLS).cycle();
     loop {
         let is_full = polls.next() == Some(0);
         let asked = if is_full { filter.clone() } else { watch::few(&filter) };
-        let mut rows = store.list(asked).await.map_err(failure)?;
-        let has_more = rows.len() > limit;
-        rows.truncate(limit);
-        let left = watch::left_out(store, &rows, &printed).await?;
-        if printed.is_empty() {
+        let read = async {
+            let mut rows = store.list(asked).await.map_err(failure)?;
+            let has_more = rows.len() > limit;
+            rows.truncate(limit);
+            let left = watch::left_out(store, &rows, &printed).await?;
+            stops.tell(store, arguments, &rows, is_full).await?;
+            Ok::<_, Failure>((rows, left, has_more))
+        };
+        let (rows, left, has_more) = match read.await {
+            // It outlives a restart or a failover of the database.
+            Err(failure) if has_listed && arguments.watch && failure.exit() == Exit::NotReachable => {
+                if !std::mem::replace(&mut is_lost, true) {
+                    failure.lines().iter().for_each(|line| output::say(line));
+                }
+                watch::pause().await;
+                continue;
+            }
+            read => read?,
+        };
+        if !std::mem::replace(&mut has_listed, true) {
             sealing::tell(&rows.iter().collect::<Vec<_>>(), arguments);
         }
-        stops.tell(store, arguments, &rows, is_full).await?;
+        is_lost = false;
         if has_more && !std::mem::replace(&mut has_told_of_more, true) {
             output::say(&format!(
                 "there are more payments than these {limit}, which changed last; --limit N shows more"
@@ -346,6 +367,9 @@ async fn direct<S: IntentStore>(
         Directive::Park => ("park", "parked: no worker touches it until `pg intents reconcile`"),
         Directive::Reconcile => ("reconcile", "a worker takes it as soon as one is free"),
     };
+    if directive == Directive::Reconcile {
+        waiting::ask(store, &row).await?;
+    }
     if let Some(reason) = stop {
         stops::say(account, &reason);
     }

@@ -9,8 +9,8 @@ use std::{
 #[cfg(all(unix, feature = "postgres"))]
 use pg_intents::PostgresStore;
 use pg_intents::{
-    IntentEnd, IntentKey, IntentKind, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent, RewritableStore,
-    SQLITE_MIGRATIONS, SealKey, SealedStore, Sealing, SqliteStore,
+    IntentEnd, IntentKey, IntentKind, IntentLease, IntentRest, IntentRow, IntentStatus, IntentStore, NewIntent,
+    RewritableStore, SQLITE_MIGRATIONS, SealKey, SealedStore, Sealing, SqliteStore,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -21,9 +21,13 @@ use crate::command::{
 };
 
 async fn begun(store: &impl IntentStore, account: &str, reference: &str) -> IntentLease {
+    begun_as(store, account, reference, "charge authCardKey").await
+}
+
+async fn begun_as(store: &impl IntentStore, account: &str, reference: &str, kind: &str) -> IntentLease {
     let new = NewIntent {
         key: IntentKey::new(account, reference),
-        kind: "charge authCardKey".to_owned(),
+        kind: kind.to_owned(),
         digest: String::new(),
         request: Some("the payment".to_owned()),
         state: "the machine".to_owned(),
@@ -223,6 +227,60 @@ async fn who_watches_sees_the_end_of_a_payment() {
     store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
     let line = next();
     assert!(line.starts_with("ended ") && line.contains("order-1") && line.contains("approved"), "{line}");
+}
+
+/// As while a standby takes over.
+#[tokio::test]
+async fn who_watches_outlives_a_database_that_does_not_answer() {
+    let (_folder, path, store) = migrated();
+    let held = begun(&store, "shop", "order-1").await;
+    let mut watching = pg(["intents", "--store", &path, "--watch"]).start();
+    let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
+    let mut said = BufReader::new(watching.stderr.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().starts_with("open "));
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch("ALTER TABLE payment_stops RENAME TO elsewhere").unwrap();
+    assert!(said.next().unwrap().unwrap().contains("no such table"));
+    database.execute_batch("ALTER TABLE elsewhere RENAME TO payment_stops").unwrap();
+    store.end(&held, with_outcome(r#"{"outcome":"approved"}"#)).await.unwrap();
+    assert!(lines.next().unwrap().unwrap().starts_with("ended "));
+}
+
+/// A payment that waits for its customer.
+async fn waiting(store: &impl IntentStore, reference: &str, kind: &str) {
+    let hold = begun_as(store, "shop", reference, kind).await;
+    let rest = IntentRest {
+        state: "the machine".to_owned(),
+        asks: "the page".to_owned(),
+        heard: 0,
+        wake: Duration::from_secs(3600),
+    };
+    store.rest(&hold, rest).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_payment_that_waits_for_its_customer_is_looked_up_or_withdrawn() {
+    let (_folder, path, store) = migrated();
+    waiting(&store, "challenge-1", "3-D Secure").await;
+    waiting(&store, "page-1", "checkout").await;
+    let act = |action: &str, reference: &str| pg(["intents", "--store", &path, action, reference]).run();
+    let events = async |reference: &str| {
+        let events = store.events(&IntentKey::new("shop", reference), 0).await.unwrap();
+        events.into_iter().map(|(_, event)| event).collect::<Vec<_>>()
+    };
+    act("reconcile", "challenge-1").ends(0).says("a worker takes it");
+    assert_eq!(events("challenge-1").await, [r#"{"event":"returned"}"#]);
+    act("reconcile", "page-1").ends(0).says("its hosted page is open").says("`pg intents withdraw`");
+    assert!(events("page-1").await.is_empty());
+    act("withdraw", "challenge-1").ends(2).says("only a checkout has a page to withdraw; this is: 3-D Secure");
+    act("withdraw", "page-1").ends(0).says("closes its page");
+    assert_eq!(events("page-1").await, [r#"{"event":"cancelled"}"#]);
+    assert!(row(&store, "page-1").await.is_due());
+    act("park", "page-1").ends(0);
+    act("withdraw", "page-1").ends(1).says("reconcile it first");
+    // Its event would be stored unencrypted.
+    waiting(&store, "sealed-1", "checkout sealed:0123456789ab").await;
+    act("withdraw", "sealed-1").ends(2).says("--store-key FILE");
 }
 
 #[tokio::test]

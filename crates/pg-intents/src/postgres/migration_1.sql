@@ -40,7 +40,7 @@ CREATE TABLE payment_stops (
 );
 -- One row: how many workers there have been.
 CREATE TABLE payment_store (
-  program text    NOT NULL,
+  program text    NOT NULL PRIMARY KEY,
   version integer NOT NULL,
   workers bigint  NOT NULL
 );

@@ -1,12 +1,19 @@
 //! A few connections to the database, replaced when they break.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use pg_connections::{PostgresUrl, explain};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    runtime::Handle,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 use tokio_postgres::{
     Client, Row,
     error::SqlState,
@@ -19,8 +26,14 @@ use crate::{StoreError, telemetry::DatabaseOperation};
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const NO_ANSWER: &str = "no answer within 10 seconds";
 const STANDBY: &str = "the database is read-only: it is a standby; connect to the primary";
-/// Whether a server is a standby, from which reads may be late.
-const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
+/// Whether a server is a standby, from which reads may be late, and whether it can lose what it acknowledges.
+const CONDITION: &str = "SELECT pg_is_in_recovery(), coalesce(current_setting('synchronous_commit', true), 'on'), \
+     coalesce(current_setting('fsync', true), 'on')";
+/// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up.
+const LIMIT: &str = "-c statement_timeout=8000";
+/// How long the place of a statement without an answer stays taken, if the server has the time limit. The driver notices a broken
+/// connection earlier.
+const HELD: Duration = Duration::from_secs(60);
 /// How often a statement is repeated after a conflict with another statement.
 const REPEATS: u32 = 5;
 
@@ -29,14 +42,24 @@ const REPEATS: u32 = 5;
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Pool {
-    database: PostgresUrl,
-    idle: Mutex<Vec<Client>>,
-    places: Semaphore,
+    limited: PostgresUrl,
+    plain: PostgresUrl,
+    /// Whether a pooler refuses the time limit: it is an option of the connection.
+    is_plain: AtomicBool,
+    idle: Idle,
+    places: Arc<Semaphore>,
 }
 
+type Idle = Arc<Mutex<Vec<Arc<Client>>>>;
+
 impl Pool {
-    pub(super) fn new(database: PostgresUrl, connections: usize) -> Self {
-        Self { database, idle: Mutex::default(), places: Semaphore::new(connections.max(1)) }
+    pub(super) fn new(plain: PostgresUrl, connections: usize) -> Self {
+        let mut limited = plain.clone();
+        // The last of a repeated option counts: that of the URL.
+        let options = plain.config.get_options().unwrap_or_default();
+        limited.config.options(format!("{LIMIT} {options}"));
+        let places = Arc::new(Semaphore::new(connections.max(1)));
+        Self { limited, plain, is_plain: AtomicBool::new(false), idle: Arc::default(), places }
     }
 
     /// Runs one statement, which is one transaction.
@@ -49,10 +72,18 @@ impl Pool {
 
     async fn repeat(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let mut left = REPEATS;
+        let mut may_read_again = operation(sql) == Some("SELECT");
         loop {
             let failed = match self.attempt(sql, values).await {
                 Ok(rows) => return Ok(rows),
                 Err(Failed::Lost(error)) => error,
+                // The server ended the connection, for example when it restarted; there may be others.
+                Err(Failed::Broken(error)) => {
+                    if std::mem::take(&mut may_read_again) {
+                        continue;
+                    }
+                    error
+                }
                 Err(Failed::Conflict(error)) => {
                     left -= 1;
                     if left > 0 {
@@ -67,28 +98,36 @@ impl Pool {
 
     async fn attempt(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
         let work = async {
-            let _place =
-                self.places.acquire().await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
+            let place = Arc::clone(&self.places).acquire_owned().await;
+            let place = place.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
             let idle = loop {
-                let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                let idle = lock(&self.idle).pop();
                 if idle.as_ref().is_none_or(|client| !client.is_closed()) {
                     break idle;
                 }
             };
             let client = match idle {
                 Some(client) => client,
-                None => self.connect().await.map_err(Failed::Lost)?,
+                None => Arc::new(self.connect().await.map_err(Failed::Lost)?),
             };
-            let rows = client.query_typed(sql, values).await;
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            match &rows {
+            let held = if self.is_plain.load(Ordering::Relaxed) { PATIENCE } else { HELD };
+            let mut running =
+                Running { client: Arc::clone(&client), place: Some(place), idle: Arc::clone(&self.idle), held };
+            let rows = running.client.query_typed(sql, values).await;
+            let _place = running.place.take();
+            let mut idle = lock(&self.idle);
+            match rows {
                 // After a failover, the other connections may also lead to the old server.
-                Err(error) if client.is_closed() || leads_elsewhere(error) => idle.clear(),
+                Err(error) if client.is_closed() || leads_elsewhere(&error) => {
+                    idle.clear();
+                    Err(Failed::Broken(explain(&error)))
+                }
                 // After other errors from the server the connection is still usable.
-                _ => idle.push(client),
+                rows => {
+                    idle.push(client);
+                    rows.map_err(|error| Failed::of(&error))
+                }
             }
-            drop(idle);
-            rows.map_err(|error| Failed::of(&error))
         };
         timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost(NO_ANSWER.to_owned())))
     }
@@ -100,21 +139,26 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Client, String> {
-        // The driver's time limit covers connecting, but not the server's first response.
-        let connected = timeout(PATIENCE, self.database.connect()).await.map_err(|_| NO_ANSWER.to_owned())?;
+        let is_plain = self.is_plain.load(Ordering::Relaxed);
+        let mut connected = in_time((if is_plain { &self.plain } else { &self.limited }).connect()).await?;
+        if !is_plain && connected.as_ref().is_err_and(may_refuse_options) {
+            connected = in_time(self.plain.connect()).await?;
+            self.is_plain.store(connected.is_ok(), Ordering::Relaxed);
+        }
         let (client, connection) = connected.map_err(|error| {
             let why = explain(&error);
-            format!("{why}{}", self.database.advice(&why))
+            format!("{why}{}", self.plain.advice(&why))
         })?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        let asked = timeout(PATIENCE, client.query_typed(IS_STANDBY, &[])).await.map_err(|_| NO_ANSWER.to_owned())?;
-        match asked {
-            Ok(rows) if rows.first().is_some_and(|row| row.try_get(0).unwrap_or(false)) => Err(STANDBY.to_owned()),
-            Ok(_) => Ok(client),
+        match in_time(client.query_typed(CONDITION, &[])).await? {
+            Ok(rows) => match rows.first().and_then(flaw) {
+                Some(flaw) => Err(flaw),
+                None => Ok(client),
+            },
             // Not every database with PostgreSQL's protocol has standbys.
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(client),
             Err(error) => Err(explain(&error)),
@@ -122,10 +166,70 @@ impl Pool {
     }
 }
 
+/// A statement in progress. If its caller gives up, its place stays taken until it ends: the server goes on with it, for example with
+/// waiting for a lock, and one more connection in its place would wait for the same.
+///
+/// It is not cancelled. A commit that waits for a synchronous standby would then become visible without being on the standby: for
+/// example, a customer would get a page that the standby does not know after a failover.
+struct Running {
+    client: Arc<Client>,
+    place: Option<OwnedSemaphorePermit>,
+    idle: Idle,
+    held: Duration,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let (Some(place), Ok(runtime)) = (self.place.take(), Handle::try_current()) else { return };
+        let (client, idle, held) = (Arc::clone(&self.client), Arc::clone(&self.idle), self.held);
+        runtime.spawn(async move {
+            // The server answers in order.
+            if let Ok(Ok(_)) = timeout(held, client.query_typed("SELECT 1", &[])).await {
+                lock(&idle).push(client);
+            }
+            drop(place);
+        });
+    }
+}
+
+fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Client>>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The driver's time limit covers connecting, but not the server's first response.
+async fn in_time<T>(work: impl Future<Output = T>) -> Result<T, String> {
+    timeout(PATIENCE, work).await.map_err(|_| NO_ANSWER.to_owned())
+}
+
+/// Returns why nothing may be stored by this server.
+fn flaw(condition: &Row) -> Option<String> {
+    if condition.try_get(0).unwrap_or(false) {
+        return Some(STANDBY.to_owned());
+    }
+    loses_commits(condition.try_get(1).unwrap_or("on"), condition.try_get(2).unwrap_or("on"))
+}
+
+/// Returns why the database can lose what it acknowledges, by its settings `synchronous_commit` and `fsync`.
+pub(super) fn loses_commits(commit: &str, fsync: &str) -> Option<String> {
+    (commit == "off" || fsync == "off").then(|| {
+        format!("the database acknowledges commits that it can lose: synchronous_commit is {commit}, fsync is {fsync}")
+    })
+}
+
+/// Returns whether a connection may have been refused because of its options: not for its user (class 28), its database (3D), the number
+/// of connections (53), or because the server shuts down or starts (57).
+fn may_refuse_options(error: &tokio_postgres::Error) -> bool {
+    let others = ["28", "3D", "53", "57"];
+    error.as_db_error().is_some_and(|said| !others.iter().any(|class| said.code().code().starts_with(class)))
+}
+
 /// Returns whether another connection may lead to a server that does what this one does not: this one has become a standby or was made
-/// read-only (25006), shuts down, or is about to start (class 57).
+/// read-only (25006), shuts down, or is about to start (class 57, in which only a cancelled statement says nothing about the server).
 fn leads_elsewhere(error: &tokio_postgres::Error) -> bool {
-    error.code().is_some_and(|code| *code == SqlState::READ_ONLY_SQL_TRANSACTION || code.code().starts_with("57"))
+    error.code().is_some_and(|code| {
+        *code == SqlState::READ_ONLY_SQL_TRANSACTION
+            || code.code().starts_with("57") && *code != SqlState::QUERY_CANCELED
+    })
 }
 
 /// Returns the first verb of a statement.
@@ -136,6 +240,8 @@ fn operation(sql: &str) -> Option<&'static str> {
 
 enum Failed {
     Lost(String),
+    /// The connection broke, or leads to a server that does not serve.
+    Broken(String),
     /// Two transactions conflicted, and this transaction was rolled back.
     Conflict(String),
 }

@@ -148,7 +148,10 @@ impl Unopened {
             Self::Altered(column) => {
                 format!("its {column} or its kind was altered, or was copied from another row; nothing is sent for it")
             }
-            Self::Clear => "it is not sealed, and unencrypted intents are not accepted".to_owned(),
+            Self::Clear => {
+                "it is not sealed, and unencrypted intents are not accepted; `pg intents reseal --clear` seals them"
+                    .to_owned()
+            }
         };
         StoreError::Sealed { reference: key.reference.clone(), why }
     }

@@ -2,7 +2,8 @@
 //!
 //! The shop itself stores nothing about a payment. The store of intents has the rows, and every server begins, resumes
 //! and settles payments through its [`Fleet`]. A server that is killed loses nothing: another server continues its
-//! payments.
+//! payments. A shop that takes money also records its paid orders elsewhere: over an older copy of the store, this shop would
+//! offer them again (docs/guide/fleet.md, Backups).
 //!
 //! Customers pay their orders with a stored card and 3-D Secure, or on the hosted page. Each attempt to pay an order has its own
 //! reference, and begins only after the previous attempt has ended without a charge.

@@ -1,0 +1,133 @@
+//! What a database administrator does to a server while processes use it.
+
+use std::sync::Arc;
+
+use pg_intents::{IntentKey, IntentStore as _, PostgresStore, StoreError};
+use pg_stores::Postgres;
+use tokio::task::{JoinSet, yield_now};
+
+const BACKENDS: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
+const WAITING: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents' AND wait_event_type = 'Lock'";
+const END_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
+
+fn key() -> IntentKey {
+    IntentKey::new("shop", "order-1")
+}
+
+/// Locks the intents until the client is dropped, as `VACUUM FULL` or a forgotten session does.
+async fn lock(server: &Postgres) -> tokio_postgres::Client {
+    let (other, connection) = tokio_postgres::connect(&server.url("postgres"), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    other.batch_execute("BEGIN; LOCK TABLE payment_intents").await.unwrap();
+    other
+}
+
+async fn until(server: &Postgres, sql: &str, count: &str) {
+    while server.psql("postgres", sql).unwrap() != count {
+        yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn statements_that_wait_for_a_lock_keep_to_the_connections_of_their_process() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let locked = lock(&server).await;
+    let call = || {
+        let store = Arc::clone(&store);
+        async move { store.find(&key()).await }
+    };
+    // Customers who leave while their statement waits.
+    for number in 1..=8 {
+        let left = tokio::spawn(call());
+        until(&server, WAITING, &number.to_string()).await;
+        left.abort();
+        assert!(left.await.unwrap_err().is_cancelled());
+    }
+    let mut calls = JoinSet::new();
+    for _ in 0..12 {
+        calls.spawn(call());
+    }
+    for _ in 0..100 {
+        yield_now().await;
+        assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "8");
+    }
+    drop(locked);
+    while let Some(found) = calls.join_next().await {
+        assert_eq!(found.unwrap(), Ok(None));
+    }
+    assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "8");
+}
+
+#[tokio::test]
+async fn the_server_ends_a_statement_that_waits_for_a_lock_and_its_connection_is_used_again() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    let locked = lock(&server).await;
+    let error = store.find(&key()).await.unwrap_err();
+    assert!(error.to_string().contains("statement timeout (57014)"), "{error}");
+    assert_eq!(server.psql("postgres", WAITING).unwrap(), "0");
+    drop(locked);
+    assert_eq!(store.find(&key()).await, Ok(None));
+    assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "1");
+}
+
+/// As after a restart of the server: the connections that it ended are not the fault of the caller.
+#[tokio::test]
+async fn a_read_over_a_connection_that_the_server_has_ended_is_made_over_another() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    for _ in 0..10 {
+        assert_eq!(store.find(&key()).await, Ok(None));
+        server.psql("postgres", END_ALL).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_may_lose_commits_from_now_on_is_refused_by_the_next_connection() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    server.psql("postgres", "ALTER ROLE pg SET synchronous_commit = off").unwrap();
+    server.psql("postgres", END_ALL).unwrap();
+    // The first statement may meet the connection that was ended.
+    while !store.enlist("w").await.unwrap_err().to_string().contains("synchronous_commit is off") {
+        yield_now().await;
+    }
+    server.psql("postgres", "ALTER ROLE pg RESET synchronous_commit").unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+}
+
+/// Logical replication of a whole database, for example for an upgrade of the server.
+#[tokio::test]
+async fn a_store_that_is_published_can_be_opened_and_changed() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    server.psql("postgres", "CREATE PUBLICATION everything FOR ALL TABLES").unwrap();
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+    assert!(!store.deliver(&key(), "event").await.unwrap());
+}
+
+/// An empty store would offer every paid order again.
+#[tokio::test]
+async fn no_second_store_is_begun_because_the_first_is_not_searched() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let url = server.url("postgres");
+    drop(PostgresStore::migrate(&url).await.unwrap());
+    let said = |sql: &str| server.psql("postgres", sql).unwrap();
+    said("CREATE SCHEMA other; ALTER ROLE pg SET search_path = other");
+    let elsewhere = StoreError::Elsewhere { schema: "public".to_owned() };
+    assert_eq!(PostgresStore::connect(&url).await.unwrap_err(), elsewhere);
+    assert_eq!(PostgresStore::migrate(&url).await.unwrap_err(), elsewhere);
+    assert_eq!(said("SELECT to_regclass('other.payment_store') IS NULL"), "t");
+    // Without a right on its schema, a store is not found either.
+    said("ALTER ROLE pg RESET search_path; CREATE ROLE shop LOGIN; REVOKE ALL ON SCHEMA public FROM PUBLIC");
+    let shop = url.replace("pg@", "shop@");
+    assert_eq!(PostgresStore::connect(&shop).await.unwrap_err(), elsewhere);
+    // An administrator may want a second store.
+    said("ALTER ROLE pg SET search_path = other");
+    for migration in pg_intents::POSTGRES_MIGRATIONS {
+        said(migration);
+    }
+    assert_eq!(PostgresStore::connect(&url).await.unwrap().enlist("w").await.unwrap(), "w#1");
+}
