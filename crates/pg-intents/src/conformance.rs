@@ -19,11 +19,12 @@ use std::time::Duration;
 
 use crate::{
     Begun, Claimed, Directive, EVENTS, IntentEnd, IntentFilter, IntentKey, IntentKind, IntentLease, IntentRest,
-    IntentRow, IntentStatus, IntentStore, NewIntent, ShareWish, StoreError,
+    IntentRow, IntentStatus, IntentStore, NewIntent, StoreError,
 };
 
 mod accounts;
 mod rewriting;
+mod shares;
 mod unknown;
 
 pub use rewriting::check_rewriting;
@@ -51,6 +52,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.accounts_are_listed_once_each().await;
     suite.shares_are_disjoint().await;
     suite.shares_rest_for_as_long_as_they_are_told().await;
+    suite.shares_are_taken_no_longer_than_the_longest_lease().await;
     suite.a_stop_is_seen_by_all().await;
     suite.odd_texts_come_back_as_they_went().await;
     suite.unknown_kinds_and_later_versions_are_left_alone().await;
@@ -354,42 +356,6 @@ impl<S: IntentStore> Suite<'_, S> {
             ..Default::default()
         };
         assert_eq!(self.store.list(one).await.map(|rows| rows.len()), Ok(1), "a list of one reference");
-    }
-
-    async fn shares_are_disjoint(&self) {
-        let shares = async |owner, most, lease, quarantine| {
-            let wish = ShareWish { account: &self.account, owner, total: 5, most, lease, quarantine };
-            self.store.shares(wish).await.expect("shares answers")
-        };
-        assert_eq!(shares("w1", 3, HOUR, HOUR).await, 3, "free shares are given");
-        assert_eq!(shares("w2", 3, HOUR, HOUR).await, 2, "no more than there are");
-        assert_eq!(shares("w3", 1, HOUR, HOUR).await, 0);
-        assert_eq!(shares("w1", 3, OVER, HOUR).await, 3, "they are kept");
-        assert_eq!(shares("w3", 2, HOUR, HOUR).await, 0, "a share that was taken away rests before it is used");
-        assert_eq!(shares("w1", 3, OVER, OVER).await, 1, "what another worker has taken is gone");
-        assert_eq!(shares("w4", 2, HOUR, OVER).await, 1, "without quarantine it is used at once");
-    }
-
-    async fn shares_rest_for_as_long_as_they_are_told(&self) {
-        let account = format!("{} blocks", self.account);
-        let shares = async |owner, most, lease| {
-            let wish = ShareWish { account: &account, owner, total: 3, most, lease, quarantine: OVER };
-            self.store.shares(wish).await.expect("shares answers")
-        };
-        for owner in ["w1 block 1", "w1 block 2", "w2 block 1"] {
-            assert_eq!(shares(owner, 1, HOUR).await, 1, "a free share is taken");
-        }
-        assert_eq!(shares("w2 block 2", 1, HOUR).await, 0, "no more than there are, over all workers");
-        assert_eq!(
-            shares("w1 block 2", 0, HOUR).await,
-            1,
-            "a request for no share takes none, and sets the end of the lease"
-        );
-        assert_eq!(shares("w2 block 2", 1, HOUR).await, 0, "it rests until then");
-        shares("w1 block 2", 0, OVER).await;
-        assert_eq!(shares("w2 block 2", 1, HOUR).await, 1, "then another worker takes it");
-        assert_eq!(shares("w1 block 2", 0, HOUR).await, 0, "its former owner has nothing to release");
-        assert_eq!(shares("w1 block 3", 1, HOUR).await, 0);
     }
 
     async fn a_stop_is_seen_by_all(&self) {

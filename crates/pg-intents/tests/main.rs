@@ -5,6 +5,7 @@
 mod accounts;
 mod between;
 mod bouncer;
+mod clocks;
 mod connections;
 mod failures;
 mod figures;

@@ -27,9 +27,9 @@
 //!    may be sent, another machine works on it, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
 //! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it and the
 //!    dialect says that this closes a page that is open already, or because the service said after its expiry that there
-//!    is nothing left to cancel (assumption A126; the local clock alone is not enough); late reports had time to arrive, which no clock that jumps or is ahead
-//!    takes away; a search by the request's `trans_reference` found no payment of this
-//!    token; the account's dialect says that such a search finds payments on the hosted page
+//!    is nothing left to cancel (assumption A126; the local clock alone is not enough); late reports had time to arrive, which no
+//!    clock that jumps or is ahead takes away; a search by the request's `trans_reference` found no payment of this token; the
+//!    account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
 //!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. A
 //!    candidate has no type or no token, is listed by the search without a key, or is unknown to the lookup; but a
