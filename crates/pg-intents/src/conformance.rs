@@ -66,6 +66,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.accounts_are_apart().await;
     suite.shares_are_disjoint().await;
     suite.shares_rest_for_as_long_as_they_are_told().await;
+    suite.shares_are_taken_no_longer_than_the_longest_lease().await;
     suite.a_stop_is_seen_by_all().await;
     suite.odd_texts_come_back_as_they_went().await;
     suite.unknown_kinds_and_later_versions_are_left_alone().await;

@@ -39,6 +39,7 @@ mod limits;
 mod pauses;
 mod plan;
 mod settling;
+mod stopwatch;
 mod working;
 
 pub use limits::{FleetLimits, LimitWait};
@@ -47,6 +48,7 @@ pub use plan::FleetPlan;
 use accounts::AccountCheck;
 use joining::Told;
 use settling::Worked;
+use stopwatch::Patience;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
 ///
@@ -70,6 +72,8 @@ struct Inner<S, T> {
     ended: Notify,
     stopping: AtomicBool,
     stop: Notify,
+    /// Whether the clock of this server and that of the database differed in the row that was claimed last.
+    clocks_differ: AtomicBool,
     /// The limits that all processes of the account share.
     limits: FleetLimits<S>,
     /// The kinds of intents that this program can resume.
@@ -114,6 +118,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
+            clocks_differ: AtomicBool::new(false),
             kinds: machines::kinds(),
         })))
     }
@@ -335,6 +340,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     async fn sleep(&self, pause: Duration) {
         let clock = &self.0.plan.clock;
         clock.sleep_until(clock.now().after(pause)).await;
+    }
+
+    /// Begins the time for which a caller waits.
+    fn patience(&self) -> Patience {
+        Patience::begin(&self.0.plan.clock, self.0.plan.patience)
     }
 
     /// Returns the delay between two attempts to reach the store.

@@ -431,7 +431,12 @@ impl IntentStore for PostgresStore {
         } else {
             let most = i64::from(wish.most);
             let values = [account, owner, big(&lease), big(&quarantine), int(&total), big(&most)];
-            self.query(sql::SHARES_TAKEN, &values).await?
+            let rows = self.query(sql::SHARES_TAKEN, &values).await?;
+            if rows.len() < usize::try_from(wish.most).unwrap_or(usize::MAX) {
+                let longest = millis(wish.longest.max(wish.lease));
+                self.query(sql::SHARES_SHORTENED, &[text(&wish.account), text(&wish.owner), big(&longest)]).await?;
+            }
+            rows
         };
         let mut usable = 0;
         for row in &rows {

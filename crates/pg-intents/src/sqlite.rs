@@ -313,10 +313,10 @@ impl IntentStore for SqliteStore {
 
     async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
         let (account, owner) = (wish.account.to_owned(), wish.owner.to_owned());
-        let ShareWish { total, most, lease, quarantine, .. } = wish;
+        let ShareWish { total, most, lease, longest, quarantine, .. } = wish;
         self.executor
             .run(move |connection, now| {
-                let wish = ShareWish { account: &account, owner: &owner, total, most, lease, quarantine };
+                let wish = ShareWish { account: &account, owner: &owner, total, most, lease, longest, quarantine };
                 operations::shares(connection, now, &wish)
             })
             .await

@@ -151,7 +151,8 @@ pub trait IntentStore: Send + Sync + 'static {
 
     /// Takes or keeps shares of an account's limits. There are `total` shares, and a worker gets at most `most`. A
     /// share whose lease has expired may be taken, and is not used before `quarantine` is over. If `most` is 0, no share is taken, and
-    /// the leases of the worker's shares end after `lease`. Returns the number of shares that may be used now.
+    /// the leases of the worker's shares end after `lease`. Otherwise, if the worker gets fewer than it wants, leases of other workers that
+    /// would end after more than `longest` are shortened to `longest`. Returns the number of shares that may be used now.
     fn shares(&self, wish: ShareWish<'_>) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
     /// Stores why no process may send for this account, unless there is a reason already; `None` permits sending again.
@@ -194,6 +195,8 @@ pub struct ShareWish<'a> {
     pub most: u32,
     /// How long the worker keeps the shares without another call.
     pub lease: Duration,
+    /// The longest lease of any share of the account. A share whose lease ends later was taken while the clock of the store was ahead.
+    pub longest: Duration,
     /// How long a share that another worker had rests before it may be used.
     pub quarantine: Duration,
 }

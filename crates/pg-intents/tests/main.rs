@@ -6,6 +6,7 @@ mod accounts;
 mod administered;
 mod between;
 mod bouncer;
+mod clocks;
 mod connections;
 mod failures;
 mod figures;

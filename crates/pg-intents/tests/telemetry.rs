@@ -97,6 +97,7 @@ async fn everything() {
         total: 1,
         most,
         lease,
+        longest: Duration::from_secs(600),
         quarantine: Duration::ZERO,
     };
     assert_eq!(world.store.shares(probe(Duration::from_secs(600), 1)).await.unwrap(), 1);

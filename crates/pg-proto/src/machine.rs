@@ -38,7 +38,8 @@
 //! [`Moment`]: a driver that has given up its request reports [`Failure::MaybeSent`] instead. The documentation of each machine lists its other promises.
 //!
 //! Times are wall-clock times, since a machine may outlive its process. If the clock jumps, a machine waits too long or
-//! too briefly, but remains safe.
+//! too briefly, but remains safe: a customer or a merchant may have less time, and a charge or an operation may end without
+//! being sent again. A checkout keeps its time for late reports.
 
 use std::{fmt, time::Duration};
 
@@ -62,6 +63,7 @@ mod saved;
 mod settlement;
 pub mod three_d_secure;
 pub mod throttle;
+mod time_limit;
 mod words;
 
 pub use pauses::Backoff;

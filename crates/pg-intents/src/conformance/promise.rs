@@ -101,6 +101,7 @@ promises! {
     SHARES: "shares" "There are `total` shares, and a worker gets at most `most`.";
     SHARES_REST: "shares" "A share whose lease has expired may be taken, and is not used before `quarantine` is over.";
     SHARES_NONE: "shares" "If `most` is 0, no share is taken, and the leases of the worker's shares end after `lease`.";
+    SHARES_LONGEST: "shares" "Otherwise, if the worker gets fewer than it wants, leases of other workers that would end after more than `longest` are shortened to `longest`.";
     STOP: "stop" "Stores why no process may send for this account, unless there is a reason already; `None` permits sending again.";
     SCAN: "scan" "Reads the intents of all accounts after `after`, up to a maximum, in a fixed order of their keys.";
     REWRITE: "rewrite" "Replaces kind, digest, request, state, question, outcome and these events of an intent if its texts are still those of `old`; returns `false` otherwise.";

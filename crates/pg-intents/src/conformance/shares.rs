@@ -1,15 +1,17 @@
 //! Shares of an account's limits, and the stop of an account.
 
+use std::time::Duration;
+
 use super::{
     HOUR, OVER, Suite,
-    promise::{SHARES, SHARES_NONE, SHARES_REST, STOP},
+    promise::{SHARES, SHARES_LONGEST, SHARES_NONE, SHARES_REST, STOP},
 };
 use crate::{IntentStore, ShareWish};
 
 impl<S: IntentStore> Suite<'_, S> {
     pub(super) async fn shares_are_disjoint(&self) {
         let shares = async |owner, most, lease, quarantine| {
-            let wish = ShareWish { account: &self.account, owner, total: 5, most, lease, quarantine };
+            let wish = ShareWish { account: &self.account, owner, total: 5, most, lease, longest: HOUR, quarantine };
             SHARES.ok(&format!("{wish:?}"), self.store.shares(wish).await)
         };
         SHARES.is("of 5 free shares, w1 took 3", shares("w1", 3, HOUR, HOUR).await, 3);
@@ -26,7 +28,7 @@ impl<S: IntentStore> Suite<'_, S> {
     pub(super) async fn shares_rest_for_as_long_as_they_are_told(&self) {
         let account = format!("{} blocks", self.account);
         let shares = async |owner, most, lease| {
-            let wish = ShareWish { account: &account, owner, total: 3, most, lease, quarantine: OVER };
+            let wish = ShareWish { account: &account, owner, total: 3, most, lease, longest: HOUR, quarantine: OVER };
             SHARES.ok(&format!("{wish:?}"), self.store.shares(wish).await)
         };
         for owner in ["w1 block 1", "w1 block 2", "w2 block 1"] {
@@ -41,6 +43,24 @@ impl<S: IntentStore> Suite<'_, S> {
         SHARES_NONE.is(done, shares("w2 block 2", 1, HOUR).await, 1);
         SHARES_NONE.is(&format!("{done}; then the first asked for 0"), shares("w1 block 2", 0, HOUR).await, 0);
         SHARES.is("of 3 shares that are taken, a worker took 1", shares("w1 block 3", 1, HOUR).await, 0);
+    }
+
+    /// The lease of a share that was taken while the clock was ahead ends too late. The shorter lease holds from the next call on.
+    pub(super) async fn shares_are_taken_no_longer_than_the_longest_lease(&self) {
+        let account = format!("{} ahead", self.account);
+        let shares = async |owner, most, lease, longest| {
+            let wish = ShareWish { account: &account, owner, total: 1, most, lease, longest, quarantine: OVER };
+            SHARES.ok(&format!("{wish:?}"), self.store.shares(wish).await)
+        };
+        let year = Duration::from_secs(365 * 24 * 3600);
+        SHARES.is("of 1 free share, w1 took 1 with a lease of a year", shares("w1", 1, year, year).await, 1);
+        let done = "w1 had the only share for a year";
+        SHARES_NONE.is(&format!("{done}; then w2 asked for 0"), shares("w2", 0, HOUR, OVER).await, 0);
+        let asked = format!("{done}; then w2 asked for 1, with a longest lease of an hour");
+        SHARES_LONGEST.is(&asked, shares("w2", 1, HOUR, HOUR).await, 0);
+        SHARES.is(&format!("{done}; then w1 kept it"), shares("w1", 1, year, OVER).await, 1);
+        let taken = [shares("w2", 1, OVER, OVER).await, shares("w2", 1, OVER, OVER).await];
+        SHARES_LONGEST.is(&format!("{done}; then w2 asked for 1 twice, with a longest lease of zero"), taken[1], 1);
     }
 
     pub(super) async fn a_stop_is_seen_by_all(&self) {

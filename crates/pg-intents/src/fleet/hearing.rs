@@ -48,7 +48,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).
     pub async fn step(&self, reference: &str) -> Result<FleetStep, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
-        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        let patience = self.patience();
         let mut pauses = Pauses::up_to(self.0.plan.poll);
         let mut told = Told::default();
         let mut has_continued = false;
@@ -68,7 +68,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                             // The row says more now. If it is due again at once, the next attempt follows after a pause.
                             Attempt::Continued => {
                                 if std::mem::replace(&mut has_continued, true) {
-                                    if self.0.plan.clock.now() >= until {
+                                    if patience.is_over() {
                                         return told.at_last(reference);
                                     }
                                     self.sleep(pauses.next()).await;
@@ -82,7 +82,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     None
                 }
             };
-            if self.0.plan.clock.now() >= until {
+            if patience.is_over() {
                 return told.at_last(reference);
             }
             tokio::select! {

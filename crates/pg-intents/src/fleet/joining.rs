@@ -39,7 +39,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         mut told: Told,
     ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
-        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        let patience = self.patience();
         // The end of a payment does not notify other processes, since that would slow down every payment, and few
         // payments are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
@@ -74,7 +74,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     None
                 }
             };
-            if self.0.plan.clock.now() >= until {
+            if patience.is_over() {
                 return told.at_last(reference);
             }
             tokio::select! {
@@ -94,10 +94,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
 
     /// Returns why nothing may be sent, when the store responds. A caller waits for that as long as for an outcome.
     pub(super) async fn why_stopped_at_last(&self) -> Result<Option<FleetError>, StoreError> {
-        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        let patience = self.patience();
         loop {
             match self.0.limits.stopped().await {
-                Err(error) if !error.is_lasting() && !self.is_stopping() && self.0.plan.clock.now() < until => {
+                Err(error) if !error.is_lasting() && !self.is_stopping() && !patience.is_over() => {
                     self.sleep(self.pause()).await;
                 }
                 answer => return Ok(answer?.map(FleetError::Stopped).or_else(|| self.unanswered())),

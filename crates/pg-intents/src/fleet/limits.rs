@@ -11,21 +11,23 @@ use std::{
 
 use pg_hyper::{
     Clock, LimitError, LimitFuture, RequestEnd, SharedLimit, SharedPermit,
-    proto::{Account, machine::Moment, model::method::ServiceInfo},
+    proto::{Account, model::method::ServiceInfo},
 };
 use tokio::sync::{Notify, futures::Notified};
 
 use self::{
     allowance::{Allowance, Slot},
     places::{Place, Places},
-    waiting::Waiting,
+    waiting::{Wait, Waiting},
 };
-use super::{FleetPlan, accounts, pauses::Pauses};
+use super::{FleetPlan, accounts, pauses::Pauses, stopwatch::Stopwatch};
 use crate::{FleetStartError, IntentStore, StoreError, telemetry};
 
 mod allowance;
 mod places;
 mod waiting;
+
+pub use waiting::LimitWait;
 
 /// The longest delay between two queries for a place that another process has. Most requests end within a second.
 const PLACE_PAUSE: Duration = Duration::from_millis(250);
@@ -75,38 +77,19 @@ struct Inner<S> {
     proven: [AtomicBool; 2],
     stopped: Mutex<LastStop>,
     /// The places of requests whose futures were dropped, and when. These places expire by themselves.
-    abandoned: Mutex<Vec<(Moment, Place)>>,
+    abandoned: Mutex<Vec<(Stopwatch, Place)>>,
     lease: Duration,
+    patience: Duration,
     on_wait: Option<Box<dyn Fn(LimitWait) + Send + Sync>>,
 }
 
 /// The last known stop in the store, and when it was read.
 #[derive(Default)]
 struct LastStop {
-    asked: Option<Moment>,
+    asked: Option<Stopwatch>,
     reason: Option<String>,
     /// A stop that the store has not confirmed yet.
     unshared: Option<String>,
-}
-
-/// Why a request waits for the limits that all processes share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LimitWait {
-    /// The requests of the last minute are used up.
-    Minute,
-    /// The maximum number of requests is in flight, or the service has not accepted the credentials yet and another process tries them.
-    InFlight,
-}
-
-impl LimitWait {
-    /// Returns one word, for telemetry.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Minute => "minute",
-            Self::InFlight => "in_flight",
-        }
-    }
 }
 
 /// Why nothing may be sent.
@@ -166,6 +149,7 @@ impl<S: IntentStore> FleetLimits<S> {
             stopped: Mutex::default(),
             abandoned: Mutex::default(),
             lease: plan.lease,
+            patience: plan.patience,
             on_wait: None,
         }))
     }
@@ -191,10 +175,9 @@ impl<S: IntentStore> FleetLimits<S> {
     /// # Errors
     /// If the store does not answer.
     pub async fn stopped(&self) -> Result<Option<String>, StoreError> {
-        let now = self.0.clock.now();
         let unshared = {
             let last = self.lock();
-            if last.asked.is_some_and(|asked| now.since(asked) < self.0.poll) {
+            if last.asked.is_some_and(|asked| asked.passed(&*self.0.clock) < self.0.poll) {
                 return Ok(last.reason.clone());
             }
             last.unshared.clone()
@@ -215,7 +198,7 @@ impl<S: IntentStore> FleetLimits<S> {
     pub async fn resume_sending(&self) -> Result<(), StoreError> {
         self.0.places.record().await;
         self.0.store.stop(&self.0.account, None).await?;
-        *self.lock() = LastStop { asked: Some(self.0.clock.now()), ..LastStop::default() };
+        *self.lock() = LastStop { asked: Some(self.0.now()), ..LastStop::default() };
         self.unproven();
         self.0.landed.notify_waiters();
         Ok(())
@@ -239,7 +222,7 @@ impl<S: IntentStore> FleetLimits<S> {
 
     /// Stops all processes.
     pub(super) async fn stop(&self, reason: &str) {
-        let (asked, reason) = (Some(self.0.clock.now()), Some(reason.to_owned()));
+        let (asked, reason) = (Some(self.0.now()), Some(reason.to_owned()));
         self.unproven();
         // If the caller's future is dropped meanwhile, the stop is shared at the next poll.
         *self.lock() = LastStop { asked, reason: reason.clone(), unshared: reason.clone() };
@@ -255,7 +238,7 @@ impl<S: IntentStore> FleetLimits<S> {
     async fn stopped_now(&self) -> Result<Option<String>, StoreError> {
         let reason = self.0.store.stopped(&self.0.account).await?;
         let mut last = self.lock();
-        last.asked = Some(self.0.clock.now());
+        last.asked = Some(self.0.now());
         last.reason = reason.or_else(|| last.unshared.clone());
         let reason = last.reason.clone();
         drop(last);
@@ -283,8 +266,7 @@ impl<S: IntentStore> FleetLimits<S> {
         let credentials = usize::from(service.version == 5);
         let name = format!("{} request {}", self.0.owner, self.0.requests.fetch_add(1, Ordering::Relaxed));
         let _turn = self.0.turn.lock().await;
-        let mut waits = None;
-        let began = self.0.clock.now();
+        let mut waits = Wait::begin(&self.0.clock, self.0.patience);
         let mut pauses = Pauses::up_to(PLACE_PAUSE);
         loop {
             // From here on, the end of no request is missed.
@@ -318,9 +300,7 @@ impl<S: IntentStore> FleetLimits<S> {
             }
             match self.0.minute.take() {
                 Some(slot) => {
-                    if let Some(why) = waits {
-                        telemetry::waited(why.name(), self.0.clock.now().since(began));
-                    }
+                    waits.end();
                     return Ok(Box::new(Permit { limits: self.clone(), slot, place, credentials }));
                 }
                 // By the time that the place became free, the block was used up or too old.
@@ -359,21 +339,13 @@ impl<S: IntentStore> FleetLimits<S> {
         }
     }
 
-    /// Waits until a request of this process ends, or for this duration. `told` is the reason that was already reported
-    /// for this wait.
-    async fn wait(
-        &self,
-        why: LimitWait,
-        told: &mut Option<LimitWait>,
-        landed: Pin<&mut Notified<'_>>,
-        pause: Duration,
-    ) {
-        if *told != Some(why)
+    /// Waits until a request of this process ends, or for this duration.
+    async fn wait(&self, why: LimitWait, waits: &mut Wait, landed: Pin<&mut Notified<'_>>, pause: Duration) {
+        if waits.is_news(why)
             && let Some(on_wait) = &self.0.on_wait
         {
             on_wait(why);
         }
-        *told = Some(why);
         tokio::select! {
             biased;
             () = landed => {}
@@ -477,13 +449,19 @@ impl<S> Drop for Waiter<'_, S> {
     }
 }
 
+impl<S> Inner<S> {
+    fn now(&self) -> Stopwatch {
+        Stopwatch::start(&*self.clock)
+    }
+}
+
 impl<S> FleetLimits<S> {
     /// Keeps a place until its lease expires.
     fn abandon(&self, place: Place) {
-        let (inner, now) = (&self.0, self.0.clock.now());
+        let inner = &self.0;
         let mut abandoned = inner.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
-        abandoned.retain(|(at, _)| now.since(*at) < inner.lease);
-        abandoned.push((now, place));
+        abandoned.retain(|(at, _)| at.passed(&*inner.clock) < inner.lease);
+        abandoned.push((inner.now(), place));
     }
 }
 

@@ -87,7 +87,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         request: M::Request,
         begun: &mut bool,
     ) -> Option<Result<FleetStep, FleetError>> {
-        let patience = self.0.plan.clock.now().after(self.0.plan.patience);
+        let patience = self.patience();
         let reference = &terms.key.reference;
         let mut worked = self.work_anew::<M>(terms, request.clone()).await;
         loop {
@@ -107,7 +107,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     error
                 }
             };
-            if error.is_lasting() || self.0.plan.clock.now() >= patience {
+            if error.is_lasting() || patience.is_over() {
                 return Some(Err(FleetError::of_store(error, reference, *begun)));
             }
             self.sleep(self.pause()).await;
@@ -141,7 +141,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     pub(super) async fn claim_one(&self, key: &IntentKey) -> Result<Option<Claimed>, StoreError> {
-        self.0.store.claim_one(key, &self.0.owner, self.0.plan.lease, &self.0.kinds).await
+        let claimed = self.0.store.claim_one(key, &self.0.owner, self.0.plan.lease, &self.0.kinds).await?;
+        if let Some(Claimed::Taken(intent)) = &claimed {
+            self.compare_clocks(intent);
+        }
+        Ok(claimed)
     }
 
     /// Continues an intent that this worker has claimed.
@@ -303,10 +307,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     where
         Stored: Future<Output = Result<(), StoreError>> + Send,
     {
-        let until = self.0.plan.clock.now().after(self.0.plan.patience);
+        let patience = self.patience();
         loop {
             match store().await {
-                Err(error @ StoreError::Unavailable(_)) if self.0.plan.clock.now() < until => {
+                Err(error @ StoreError::Unavailable(_)) if !patience.is_over() => {
                     tracing::warn!(target: "pg.fleet", %error, "the result of a machine was not stored; it is repeated");
                     self.sleep(self.pause()).await;
                 }

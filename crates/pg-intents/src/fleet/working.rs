@@ -3,7 +3,7 @@
 use std::{
     future::poll_fn,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     task::Poll,
 };
 
@@ -16,6 +16,9 @@ use crate::{
     machines::{ForMachine, StoredMachine, for_kind},
     telemetry,
 };
+
+/// A difference of clocks, in milliseconds, that a slow answer of the database does not explain.
+const CLOCKS_DIFFER: u64 = 5_000;
 
 /// Continues an intent with the machine of its kind.
 struct GoOn<'a, S, T> {
@@ -110,6 +113,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
         let claimed = self.0.store.claim(&self.0.account, &self.0.owner, most, plan.lease, &self.0.kinds).await?;
         telemetry::claimed(claimed.len());
+        if let Some(intent) = claimed.first() {
+            self.compare_clocks(intent);
+        }
         let mut taken = Vec::with_capacity(claimed.len());
         for intent in claimed {
             // A call of this process is about to begin it, or worked on it and lost it by this claim. The call joins.
@@ -149,6 +155,18 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Err(error) => return Worked::Failed(error.into()),
         };
         self.resume::<M>(intent, request).await
+    }
+
+    /// Warns once if the clock of this server differs from that of the database, since times that customers have go by the servers'
+    /// clocks.
+    pub(super) fn compare_clocks(&self, intent: &IntentRow) {
+        let now = i64::try_from(self.0.client.now().millis()).unwrap_or(i64::MAX);
+        let ahead = now.saturating_sub(intent.read_at);
+        let differ = ahead.unsigned_abs() >= CLOCKS_DIFFER;
+        if differ && !self.0.clocks_differ.swap(true, Ordering::Relaxed) {
+            tracing::warn!(target: "pg.fleet", ahead_in_ms = ahead, "the clock of this server differs from that of the database; synchronise both");
+        }
+        self.0.clocks_differ.store(differ, Ordering::Relaxed);
     }
 
     /// Parks an intent on which workers failed too often. A later event gives it one more claim.

@@ -265,6 +265,15 @@ pub(super) const SHARES_TAKEN: &str = concat!(
     now!()
 );
 
+/// Shortens the leases of other workers that would end after more than $3: they began while the clock was ahead.
+pub(super) const SHARES_SHORTENED: &str = concat!(
+    "UPDATE payment_shares SET due = ",
+    now!(),
+    " + $3 WHERE account = $1 AND owner <> $2 AND due > ",
+    now!(),
+    " + $3"
+);
+
 pub(super) const STOP: &str =
     concat!("INSERT INTO payment_stops (account, reason, since) VALUES ($1, $2, ", now!(), ") ON CONFLICT DO NOTHING");
 

@@ -348,6 +348,12 @@ pub(super) fn shares(connection: &Connection, now: i64, wish: &ShareWish<'_>) ->
         let values = params![wish.account, number, wish.owner, due, now, later(now, wish.quarantine)];
         missing -= u32::from(connection.prepare_cached(take)?.execute(values)? == 1);
     }
+    if missing > 0 {
+        // Such a lease began while the clock was ahead.
+        let shorten = "UPDATE payment_shares SET due = ?2 WHERE account = ?1 AND owner <> ?3 AND due > ?2";
+        let longest = later(now, wish.longest.max(wish.lease));
+        connection.prepare_cached(shorten)?.execute(params![wish.account, longest, wish.owner])?;
+    }
     let usable =
         "SELECT count(*) FROM payment_shares WHERE account = ?1 AND owner = ?2 AND usable <= ?3 AND number < ?4";
     connection.prepare_cached(usable)?.query_row(params![wish.account, wish.owner, now, wish.total], |row| row.get(0))

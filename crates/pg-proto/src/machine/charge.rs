@@ -91,6 +91,7 @@ use crate::{
         books::Services,
         exchange::UNTIL_THE_REPLY,
         settlement::{Expected, Unsettled},
+        time_limit,
     },
 };
 
@@ -140,6 +141,8 @@ pub struct Charge<M> {
     state: State,
     /// Whether this machine sent the request of this phase. False after a crash.
     in_flight: bool,
+    /// The time limit of an earlier run, until the first event of this run.
+    earlier_within: Option<Duration>,
     /// The payment, if its status is pending or not listed.
     unsettled: Unsettled,
     /// The answer to the last lookup that was answered, if it cannot be read.
@@ -196,14 +199,15 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             }
         }
         let not_sent = state.phase == Phase::Ended && state.exposure == Exposure::Never;
-        let mut resumed = Self::with(account, request, state.resumed());
+        let within = state.bounds.within;
+        let mut resumed = Self { earlier_within: Some(within), ..Self::with(account, request, state.resumed()) };
         if not_sent {
             resumed.end(ChargeOutcome::NotSent);
         }
         Ok(resumed)
     }
 
-    /// Sets other bounds. A deadline that is already running does not change.
+    /// Sets other bounds. A deadline that is already running becomes no later.
     #[must_use]
     pub fn bounds(mut self, bounds: ChargeBounds) -> Self {
         self.state.bounds = bounds;
@@ -222,6 +226,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             request,
             state,
             in_flight: false,
+            earlier_within: None,
             unsettled: Unsettled::default(),
             unreadable: None,
             ended: None,
@@ -402,7 +407,8 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Machine for Charge<M> {
 
     fn step(&mut self, event: Event, now: Moment, random: u64) -> ChargeAction {
         if self.ended.is_none() {
-            self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
+            let (within, earlier) = (self.state.bounds.within, self.earlier_within.take());
+            self.state.deadline = Some(time_limit::deadline(self.state.deadline, within, earlier, now));
             self.time_passed(now);
             self.handle_event(event, now, random);
         }

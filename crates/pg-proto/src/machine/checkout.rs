@@ -27,8 +27,9 @@
 //!    may be sent, another machine works on it, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
 //! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it and the
 //!    dialect says that this closes a page that is open already, or because the service said after its expiry that there
-//!    is nothing left to cancel (assumption A126; the local clock alone is not enough); late reports had time to arrive; a search by the request's `trans_reference` found no payment of this
-//!    token; the account's dialect says that such a search finds payments on the hosted page
+//!    is nothing left to cancel (assumption A126; the local clock alone is not enough); late reports had time to arrive, which no
+//!    clock that jumps or is ahead takes away; a search by the request's `trans_reference` found no payment of this token; the
+//!    account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
 //!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. A
 //!    candidate has no type or no token, is listed by the search without a key, or is unknown to the lookup; but a
@@ -68,16 +69,17 @@ use std::{fmt, sync::Arc, time::Duration};
 use pg_model::{Amount, ApiRequest, EnterpriseTransactionType, GetToken, TransactionLookup, Url, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
-use self::checking::BETWEEN_LOOKS;
+use self::{checking::BETWEEN_LOOKS, lingering::LateReports};
 use super::{
     Action, Event, Failure, Machine, Moment, ResumeError, SavedState, attempts::Attempts, books::Services,
-    exchange::UNTIL_THE_REPLY, settlement::Money,
+    exchange::UNTIL_THE_REPLY, settlement::Money, time_limit::ShortenedLimit,
 };
 use crate::{Account, Misuse, Unreadable};
 
 mod amount;
 mod checking;
 mod closing;
+mod lingering;
 mod opening;
 mod outcome;
 mod plan;
@@ -103,6 +105,8 @@ pub struct Checkout {
     state: State,
     request: Option<GetToken>,
     flight: Option<Flight>,
+    /// The end of the customer's time in this process.
+    until: ShortenedLimit,
     /// Whether the token is new. No customer receives the address until the token is saved.
     untold: bool,
     /// Whether it was withdrawn while the token was requested.
@@ -154,7 +158,11 @@ struct State {
     until: Moment,
     /// When the token expires, if that is known.
     expiry: Option<Moment>,
+    /// The end of the time for late reports, for earlier versions.
     linger: Moment,
+    /// What is left of that time. Earlier versions did not save it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    late_reports: Option<LateReports>,
     cancelled: bool,
     searched: bool,
     /// Transactions that a hint named and that have not been looked up yet.
@@ -265,9 +273,9 @@ impl Checkout {
     }
 
     fn with(account: Arc<Account>, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
-        let (flight, unreadable, ended) = (None, None, None);
-        let (untold, withdrawn, listens) = (false, false, false);
-        Self { account, plan, state, request, flight, untold, withdrawn, unreadable, listens, late: REPORTS, ended }
+        let (flight, until, unreadable, ended) = (None, ShortenedLimit::default(), None, None);
+        let (untold, withdrawn, listens, late) = (false, false, false, REPORTS);
+        Self { account, plan, state, request, flight, until, untold, withdrawn, unreadable, listens, late, ended }
     }
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
@@ -320,21 +328,17 @@ impl Checkout {
     }
 
     fn time_passed(&mut self, now: Moment) {
-        self.no_longer(now);
-        if self.state.phase == Phase::Waiting && now >= self.state.until {
+        if self.state.phase == Phase::Waiting && now >= self.waits_until(now) {
             self.withdraw();
         }
-        if self.state.phase == Phase::Lingering && now >= self.state.linger {
+        if self.state.phase == Phase::Lingering && self.is_time_for_reports_over(now) {
             if self.state.cancelled { self.begin_search() } else { self.enter(Phase::Closing) }
         }
     }
 
-    /// Shortens time limits that would be longer because the clock was set back.
-    fn no_longer(&mut self, now: Moment) {
-        let (state, plan) = (&mut self.state, &self.plan);
-        let open = if state.cancelled { Duration::ZERO } else { plan.wait };
-        state.until = state.until.min(now.after(plan.wait));
-        state.linger = state.linger.min(now.after(open).after(plan.linger));
+    /// Returns the end of the customer's time.
+    fn waits_until(&mut self, now: Moment) -> Moment {
+        self.until.end(&mut self.state.until, self.plan.wait, now)
     }
 
     /// Returns what the machine waits for, or the next request.
@@ -353,10 +357,10 @@ impl Checkout {
         }
         match self.state.phase {
             Phase::Waiting => {
-                let url = self.state.url.as_str().into();
-                Action::Ask(CheckoutDemand::Redirect { url, until: self.state.until })
+                let (url, until) = (self.state.url.as_str().into(), self.waits_until(now));
+                Action::Ask(CheckoutDemand::Redirect { url, until })
             }
-            _ => Action::WaitUntil(self.state.linger.max(now.after(Duration::from_millis(1)))),
+            _ => Action::WaitUntil(self.end_of_part().max(now.after(Duration::from_millis(1)))),
         }
     }
 
@@ -405,6 +409,7 @@ impl State {
             until: Moment::default(),
             expiry: None,
             linger: Moment::default(),
+            late_reports: None,
             cancelled: false,
             searched: false,
             paid: None,

@@ -70,7 +70,7 @@ use crate::{
     Account, Misuse, Refused, ReplyError,
     machine::{
         Action, Event, Failure, Machine, Moment, Never, Reconcile, ResumeError, SavedState, UnknownReason,
-        books::Services, exchange::UNTIL_THE_REPLY, exchange::wait, settlement::Expected,
+        books::Services, exchange::UNTIL_THE_REPLY, exchange::wait, settlement::Expected, time_limit,
     },
 };
 
@@ -110,6 +110,8 @@ pub struct Retry<M: ApiRequest> {
     request: M,
     state: State,
     in_flight: bool,
+    /// The time limit of an earlier run, until the first event of this run.
+    earlier_within: Option<Duration>,
     /// The result of the last request that left.
     last: Option<Last>,
     ended: Option<RetryOutcome<M::Output>>,
@@ -173,7 +175,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
             open: false,
             phase: Phase::Ready,
         };
-        Ok(Self { account, request, state, in_flight: false, last: None, ended: None })
+        Ok(Self { account, request, state, in_flight: false, earlier_within: None, last: None, ended: None })
     }
 
     /// Resumes after a crash, with the request from which it was created.
@@ -197,7 +199,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
         if state.request.is_some() && state.request != new.state.request {
             return Err(ResumeError::Mismatch("request"));
         }
-        Ok(Self { state, ..new })
+        Ok(Self { earlier_within: Some(bounds.within), state, ..new })
     }
 
     fn is_safe(&self) -> bool {
@@ -357,7 +359,8 @@ impl<M: ApiRequest<Output: Clone>> Machine for Retry<M> {
 
     fn step(&mut self, event: Event, now: Moment, random: u64) -> RetryAction<M> {
         if self.ended.is_none() {
-            self.state.deadline.get_or_insert_with(|| now.after(self.state.bounds.within));
+            let (within, earlier) = (self.state.bounds.within, self.earlier_within.take());
+            self.state.deadline = Some(time_limit::deadline(self.state.deadline, within, earlier, now));
             self.time_passed(now);
             self.handle_event(event, now, random);
         }

@@ -89,7 +89,7 @@ use self::{
 };
 use super::{
     Action, Event, Failure, Machine, Moment, Reconcile, ResumeError, SavedState, UnknownReason, books::Services,
-    exchange::UNTIL_THE_REPLY, settlement::Unsettled,
+    exchange::UNTIL_THE_REPLY, settlement::Unsettled, time_limit::ShortenedLimit,
 };
 use crate::{Account, Misuse, Refused, Unreadable};
 
@@ -121,6 +121,8 @@ pub struct ThreeDSecure {
     in_flight: bool,
     /// When the status was last requested.
     checked: Moment,
+    /// The end of the customer's time in this process.
+    challenge_until: ShortenedLimit,
     /// The status to decide about, and the end of the time for the decision.
     status: Option<(AuthenticationStatus, Moment)>,
     /// A refusal of the payment that a lookup has to confirm.
@@ -241,6 +243,7 @@ impl ThreeDSecure {
             initiation,
             in_flight: false,
             checked: Moment::default(),
+            challenge_until: ShortenedLimit::default(),
             status: None,
             refusal: None,
             unexamined: None,
@@ -276,6 +279,7 @@ impl ThreeDSecure {
     }
 
     fn time_passed(&mut self, now: Moment) {
+        self.shorten_decision(now);
         match self.state.phase {
             Phase::Challenged => self.challenge_over(now),
             Phase::Deciding => self.decision_over(now),

@@ -265,9 +265,9 @@ impl IntentStore for Connection {
     async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
         let (store, account, owner) =
             (Arc::clone(&self.database.store), wish.account.to_owned(), wish.owner.to_owned());
-        let ShareWish { total, most, lease, quarantine, .. } = wish;
+        let ShareWish { total, most, lease, longest, quarantine, .. } = wish;
         self.travel(async move {
-            let wish = ShareWish { account: &account, owner: &owner, total, most, lease, quarantine };
+            let wish = ShareWish { account: &account, owner: &owner, total, most, lease, longest, quarantine };
             store.shares(wish).await
         })
         .await

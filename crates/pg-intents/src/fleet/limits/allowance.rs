@@ -13,8 +13,9 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::{Clock, RequestEnd, proto::machine::Moment};
+use pg_hyper::{Clock, RequestEnd};
 
+use super::super::stopwatch::Stopwatch;
 use crate::{FleetPlan, IntentStore, ShareWish, StoreError};
 
 /// How long a process sends from a block.
@@ -61,7 +62,8 @@ struct Block {
     name: String,
     size: u32,
     left: AtomicU32,
-    until: Moment,
+    /// When the query for it began.
+    since: Stopwatch,
     /// The number of requests that have not ended yet, as far as is known.
     open: AtomicU32,
     /// Whether it is closed: no further request uses it.
@@ -99,17 +101,17 @@ impl<S: IntentStore> Allowance<S> {
             self.rest(&block).await;
             *self.lock() = None;
         }
-        let until = self.clock.now().after(USE);
+        let since = Stopwatch::start(&*self.clock);
         // Each block has its own name: a block whose lease was not acknowledged is never used.
         let name = format!("{} block {}", self.owner, self.taken.fetch_add(1, Ordering::SeqCst));
-        if self.shares(&name, blocks.count, 1, (USE + MINUTE).saturating_add(self.longest_way)).await? == 0 {
+        if self.shares(&name, blocks.count, 1, self.longest()).await? == 0 {
             return Ok(false);
         }
         *self.lock() = Some(Arc::new(Block {
             name,
             size: blocks.size,
             left: AtomicU32::new(blocks.size),
-            until,
+            since,
             open: AtomicU32::new(0),
             closed: AtomicBool::new(false),
             doubtful: AtomicBool::new(false),
@@ -130,7 +132,7 @@ impl<S: IntentStore> Allowance<S> {
     }
 
     fn is_usable(&self, block: &Block) -> bool {
-        self.clock.now() < block.until && block.left.load(Ordering::SeqCst) > 0
+        block.since.passed(&*self.clock) < USE && block.left.load(Ordering::SeqCst) > 0
     }
 
     /// Reports how a request ended.
@@ -173,8 +175,13 @@ impl<S: IntentStore> Allowance<S> {
     }
 
     async fn shares(&self, owner: &str, total: u32, most: u32, lease: Duration) -> Result<u32, StoreError> {
-        let wish = ShareWish { account: &self.account, owner, total, most, lease, quarantine: Duration::ZERO };
-        self.store.shares(wish).await
+        let (account, longest) = (&*self.account, self.longest());
+        self.store.shares(ShareWish { account, owner, total, most, lease, longest, quarantine: Duration::ZERO }).await
+    }
+
+    /// Returns how long a block is taken without another call.
+    const fn longest(&self) -> Duration {
+        USE.saturating_add(MINUTE).saturating_add(self.longest_way)
     }
 }
 

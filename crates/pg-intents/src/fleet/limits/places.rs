@@ -17,12 +17,16 @@ use std::{
     time::Duration,
 };
 
-use pg_hyper::{Clock, proto::machine::Moment};
+use pg_hyper::Clock;
 
+use super::super::stopwatch::Stopwatch;
 use crate::{IntentStore, ShareWish, StoreError};
 
 /// How long the service counts a failure, plus a second because two clocks count it.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60 + 1);
+
+/// The probe share is never taken for a day. This is longer than the leases of most plans, which may differ during a deploy.
+const PROBED: Duration = Duration::from_secs(120);
 
 pub(super) struct Places<S> {
     store: Arc<S>,
@@ -34,7 +38,7 @@ pub(super) struct Places<S> {
     count: Option<u32>,
     lease: Duration,
     /// Failed requests for which no place is taken yet, and when they failed.
-    unrecorded: Mutex<Vec<(Moment, Place)>>,
+    unrecorded: Mutex<Vec<(Stopwatch, Place)>>,
 }
 
 /// How long a process hands a place over from request to request before another process may take it.
@@ -46,7 +50,7 @@ pub(super) struct Place {
     is_probe: bool,
     name: String,
     /// When the query for it began. Its lease began later.
-    since: Moment,
+    since: Stopwatch,
     /// Whether another request held the place before.
     handed_over: bool,
 }
@@ -76,7 +80,7 @@ impl<S: IntentStore> Places<S> {
     /// Takes a place under this name, which no request had before. `None` if no place is free at present; `Some(None)`
     /// if no place is needed.
     pub(super) async fn take(&self, name: &str, is_proven: bool) -> Result<Option<Option<Place>>, StoreError> {
-        let since = self.clock.now();
+        let since = Stopwatch::start(&*self.clock);
         let place = |is_probe| Some(Some(Place { is_probe, name: name.to_owned(), since, handed_over: false }));
         if is_proven {
             let Some(count) = self.count else { return Ok(Some(None)) };
@@ -91,7 +95,7 @@ impl<S: IntentStore> Places<S> {
     /// Returns whether another request of this process may use the place without a query to the store, because its
     /// lease certainly holds.
     pub(super) fn may_be_handed_over(&self, place: &Place) -> bool {
-        self.clock.now().since(place.since) < HELD.min(self.lease / 3)
+        place.since.passed(&*self.clock) < HELD.min(self.lease / 3)
     }
 
     pub(super) async fn release(&self, place: &Place) {
@@ -100,7 +104,7 @@ impl<S: IntentStore> Places<S> {
 
     /// Remembers that a request with this place has failed: if its future is dropped, a poll records it.
     pub(super) fn has_failed(&self, place: &Place) {
-        self.unrecorded().push((self.clock.now(), place.clone()));
+        self.unrecorded().push((Stopwatch::start(&*self.clock), place.clone()));
     }
 
     /// Takes a place for a day after a request that [has failed](Self::has_failed): the request's own place, or another place instead of
@@ -126,9 +130,9 @@ impl<S: IntentStore> Places<S> {
         }
     }
 
-    async fn is_recorded(&self, at: Moment, failed: &Place) -> Result<bool, StoreError> {
+    async fn is_recorded(&self, at: Stopwatch, failed: &Place) -> Result<bool, StoreError> {
         let Some(count) = self.count.filter(|count| *count > 0) else { return Ok(true) };
-        let left = DAY.saturating_sub(self.clock.now().since(at));
+        let left = DAY.saturating_sub(at.passed(&*self.clock));
         if left.is_zero() {
             return Ok(true);
         }
@@ -139,7 +143,7 @@ impl<S: IntentStore> Places<S> {
         Ok(self.shares(&self.places, &name, count, 1, left).await? > 0)
     }
 
-    fn unrecorded(&self) -> MutexGuard<'_, Vec<(Moment, Place)>> {
+    fn unrecorded(&self) -> MutexGuard<'_, Vec<(Stopwatch, Place)>> {
         self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -166,7 +170,8 @@ impl<S: IntentStore> Places<S> {
         most: u32,
         lease: Duration,
     ) -> Result<u32, StoreError> {
-        let wish = ShareWish { account, owner, total, most, lease, quarantine: Duration::ZERO };
+        let longest = self.lease.max(if account == self.probe { PROBED } else { DAY });
+        let wish = ShareWish { account, owner, total, most, lease, longest, quarantine: Duration::ZERO };
         self.store.shares(wish).await
     }
 }

@@ -195,6 +195,7 @@ fn copy(charge: &Charge<AuthCardKey>) -> Charge<AuthCardKey> {
         request: charge.request.clone(),
         state: charge.state.clone(),
         in_flight: charge.in_flight,
+        earlier_within: charge.earlier_within,
         unsettled: charge.unsettled.clone(),
         unreadable: None,
         ended: charge.ended.clone(),

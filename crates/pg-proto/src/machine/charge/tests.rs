@@ -10,6 +10,7 @@ use crate::{BaseUrl, Credentials, machine::Failure};
 
 mod documented;
 
+mod clocks;
 mod corrected;
 
 const NOW: Moment = Moment::from_millis(1_700_000_000_000);
@@ -452,19 +453,6 @@ fn an_event_that_does_not_fit_sends_nothing() {
     let drive = drive.then(Event::Woken);
     assert!(matches!(drive.action, Action::WaitUntil(_)));
     assert!(matches!(drive.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
-}
-
-#[test]
-fn a_clock_jump_neither_extends_the_wait_nor_changes_the_outcome() {
-    let mut drive = Drive::begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent));
-    drive.now = Moment::from_millis(5);
-    let drive = drive.then(Event::Woken);
-    assert!(matches!(drive.action, Action::WaitUntil(until) if until.millis() == 505), "{:?}", drive.action);
-    let mut drive = Drive::begin(ChargeBounds::default()).sends("auth");
-    drive.now = drive.now.after(Duration::from_secs(1_000_000));
-    // After its deadline, with a request whose result is unknown: one lookup, then the outcome is unknown.
-    let drive = drive.then(Event::Failed(Failure::MaybeSent)).sends("lookup");
-    assert_eq!(drive.then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
 }
 
 #[test]

@@ -119,13 +119,7 @@ impl Checkout {
         if self.state.phase == Phase::Closing && !self.state.cancelled {
             return self.begin_search();
         }
-        // A token that was not cancelled may be paid until it expires. After the plan's time, the service is asked.
-        let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
-        let linger = closed.after(self.plan.linger);
-        // Another withdrawal that fails does not extend the time after the first.
-        let anew = self.state.cancelled || self.state.linger == Moment::default();
-        self.state.linger = if anew { linger } else { linger.min(self.state.linger) };
-        self.no_longer(now);
+        self.await_late_reports(now);
         self.enter(Phase::Lingering);
     }
 

@@ -61,7 +61,9 @@ impl Checkout {
         state.url = answer.token.redemption_url.to_string();
         state.expiry = calendar::moment(&answer.token.token_expiry);
         let longest = now.after(self.plan.wait);
-        state.until = state.expiry.map_or(longest, |expiry| expiry.min(longest));
+        // The token is new, so an expiry in the past shows that this server's clock is ahead.
+        let expiry = state.expiry.filter(|expiry| *expiry > now);
+        state.until = expiry.map_or(longest, |expiry| expiry.min(longest));
         self.untold = true;
         self.enter(Phase::Waiting);
     }

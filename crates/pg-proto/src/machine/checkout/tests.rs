@@ -65,6 +65,13 @@ impl Run {
         self.input(CheckoutInput::Cancel)
     }
 
+    /// Waits for late reports, and returns for how long.
+    fn until_the_search(&mut self) -> Duration {
+        let start = self.now;
+        assert_eq!(self.wait().method(), "lookup");
+        self.now.since(start)
+    }
+
     fn at(&mut self, moment: Moment) -> &mut Self {
         self.now = moment;
         self.step(Event::Woken)

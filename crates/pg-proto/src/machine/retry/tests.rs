@@ -7,6 +7,8 @@ use pg_model::{
 use super::*;
 use crate::{BaseUrl, Credentials, EnterpriseCredentials};
 
+mod clocks;
+
 const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 
 fn account() -> Account {

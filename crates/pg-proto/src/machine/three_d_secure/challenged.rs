@@ -10,10 +10,14 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 impl ThreeDSecure {
     pub(super) fn challenge(&mut self, now: Moment) -> ThreeDSecureAction {
-        // Setting the clock back does not extend a time limit.
-        self.state.until = self.state.until.min(now.after(self.state.plan.challenge));
+        let until = self.challenge_ends(now);
         let url = self.state.authentication_url.as_str().into();
-        Action::Ask(ThreeDSecureDemand::Challenge { url, until: self.state.until })
+        Action::Ask(ThreeDSecureDemand::Challenge { url, until })
+    }
+
+    /// Returns the end of the customer's time.
+    pub(super) fn challenge_ends(&mut self, now: Moment) -> Moment {
+        self.challenge_until.end(&mut self.state.until, self.state.plan.challenge, now)
     }
 
     pub(super) fn customer(&mut self, input: ThreeDSecureInput, now: Moment) {
@@ -28,7 +32,7 @@ impl ThreeDSecure {
     }
 
     pub(super) fn challenge_over(&mut self, now: Moment) {
-        if now >= self.state.until {
+        if now >= self.challenge_ends(now) {
             self.ask_for_status(now);
         }
     }

@@ -95,7 +95,7 @@ impl ThreeDSecure {
             AuthenticationClass::Abandoned => self.end(ThreeDSecureOutcome::Abandoned),
             AuthenticationClass::TimedOut => self.end(ThreeDSecureOutcome::TimedOut),
             AuthenticationClass::Pending if self.state.closed => self.end(ThreeDSecureOutcome::Abandoned),
-            AuthenticationClass::Pending if now >= self.state.until => self.end(ThreeDSecureOutcome::TimedOut),
+            AuthenticationClass::Pending if now >= self.challenge_ends(now) => self.end(ThreeDSecureOutcome::TimedOut),
             AuthenticationClass::Pending => self.enter(Phase::Challenged),
             class => match self.state.plan.without_shift {
                 NoLiabilityShift::Proceed if class == AuthenticationClass::Unshifted => self.enter(Phase::Authorising),

@@ -5,17 +5,22 @@ use crate::machine::{Action, Moment};
 
 impl ThreeDSecure {
     pub(super) fn decide(&mut self, now: Moment) -> ThreeDSecureAction {
-        match &mut self.status {
-            Some((status, until)) => {
-                // Setting the clock back does not extend a time limit.
-                *until = (*until).min(now.after(self.state.plan.decision));
-                Action::Ask(ThreeDSecureDemand::Decide { status: status.clone(), until: *until })
-            }
+        match &self.status {
+            Some((status, until)) => Action::Ask(ThreeDSecureDemand::Decide { status: status.clone(), until: *until }),
             // The status to decide about is requested again.
             None => {
                 self.enter(Phase::Checking);
                 self.advance(now)
             }
+        }
+    }
+
+    /// Shortens the time to decide if the clock was ahead when the merchant was asked.
+    pub(super) fn shorten_decision(&mut self, now: Moment) {
+        let latest = now.after(self.state.plan.decision);
+        let asked = self.status.as_mut().map(|(_, until)| until);
+        for until in self.state.decide_until.iter_mut().chain(asked) {
+            *until = latest.min(*until);
         }
     }
 

@@ -51,7 +51,82 @@ fn a_clock_that_is_set_back_makes_nothing_longer() {
 
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1")).earlier(DAY).crash();
-    assert_eq!(run.waits(), CheckoutPlan::default().linger);
+    assert_eq!(run.until_the_search(), CheckoutPlan::default().linger);
+}
+
+/// The clock of another server may be ahead, and the clock of one server may be set forward.
+#[test]
+fn a_clock_that_is_ahead_does_not_end_the_time_for_late_reports() {
+    let linger = CheckoutPlan::default().linger;
+    for crashes in [true, false] {
+        for hours in [1, 2, 8_760] {
+            let mut run = Run::waiting(Some("order-7"));
+            run.withdraw().say(&cancelled("1")).later(hours * 3_600);
+            if crashes {
+                run.crash()
+            } else {
+                run.step(Event::Woken)
+            };
+            assert!(run.until_the_search() >= linger * 19 / 20, "{crashes} {hours}");
+            run.say(&found(&[]));
+            assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
+        }
+    }
+    // A token that was not cancelled may be paid until it expires, and the service says when that is.
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().refuse("777").later(2 * 3_600).crash();
+    assert!(matches!(run.last, Some(Action::WaitUntil(_))));
+    assert_eq!(run.wait().method(), "canceltoken");
+    assert!(run.now.since(NOON.after(2 * HOUR)) >= linger * 19 / 20);
+}
+
+/// A driver that saves the machine and stops while it waits.
+#[test]
+fn restarts_during_the_time_for_late_reports_end() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1"));
+    let mut runs = 0;
+    while run.method().is_empty() {
+        run.later(86_400).crash();
+        runs += 1;
+    }
+    assert_eq!((run.method(), runs), ("lookup", 20));
+}
+
+#[test]
+fn a_state_of_an_earlier_version_waits_for_late_reports_again() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1"));
+    let saved = run.machine.save().text().to_owned();
+    let (before, late) = saved.split_once(r#""late_reports":"#).unwrap();
+    let (_, after) = late.split_once("},").unwrap();
+    let (_, after) = after.split_once("},").unwrap_or(("", after));
+    let earlier = SavedState::from_text(format!("{before}{after}"));
+    let mut run = Run::of(Checkout::resume(&earlier, account(), CheckoutPlan::default()).unwrap());
+    run.step(Event::Begin);
+    assert_eq!(run.until_the_search(), CheckoutPlan::default().linger);
+}
+
+#[test]
+fn a_server_whose_clock_is_behind_does_not_shorten_the_customers_time_for_others() {
+    let mut run = Run::waiting(Some("order-7"));
+    let plan = CheckoutPlan::default().wait(HOUR);
+    run.machine = Checkout::resume(&run.machine.save(), account(), plan).unwrap();
+    run.earlier(Duration::from_secs(1_200)).step(Event::Begin);
+    assert_eq!(run.redirect().1.since(run.now), HOUR);
+    run.machine = Checkout::resume(&run.machine.save(), account(), plan).unwrap();
+    run.later(1_200 + 3_540).step(Event::Begin);
+    assert_eq!(run.redirect().1.since(run.now), Duration::from_secs(60));
+}
+
+/// The service has just issued the token.
+#[test]
+fn a_clock_that_is_ahead_of_the_expiry_does_not_withdraw_a_new_token() {
+    let mut run = Run::new(Some("order-7"));
+    run.later(2 * 86_400).step(Event::Begin).say(&token());
+    assert_eq!(run.redirect().1.since(run.now), CheckoutPlan::default().wait);
+    run.step(Event::Woken);
+    assert!(!run.redirect().0.is_empty());
 }
 
 /// Neither the expiry that the service states nor a clock bounds the wait.

@@ -142,7 +142,7 @@ fn a_token_that_could_not_be_cancelled_is_cancelled_at_another_request() {
     run.loses(8, "canceltoken");
     assert_eq!(run.withdraw().wait().method(), "canceltoken");
     run.say(&cancelled("1"));
-    assert_eq!(run.waits(), CheckoutPlan::default().linger);
+    assert_eq!(run.machine.state.late_reports.map(LateReports::left), Some(CheckoutPlan::default().linger));
     // It is cancelled.
     run.withdraw();
     assert!(matches!(run.last, Some(Action::WaitUntil(_))));

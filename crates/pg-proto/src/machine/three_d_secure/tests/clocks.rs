@@ -38,11 +38,46 @@ fn a_clock_that_is_set_back_extends_no_time_limit() {
     let mut run = Run::at(Phase::Challenged, plan());
     let ThreeDSecureDemand::Challenge { until, .. } = *run.earlier(DAY).step(Event::Woken).asked() else { panic!() };
     assert_eq!(until.since(run.now), plan().challenge);
-    assert_eq!(run.later(15 * 60).crash().method(), "getAuthenticationStatus");
+    let ThreeDSecureDemand::Challenge { until, .. } = *run.later(60).step(Event::Woken).asked() else { panic!() };
+    assert_eq!(until.since(run.now), plan().challenge - Duration::from_secs(60));
+    assert_eq!(run.later(14 * 60).step(Event::Woken).method(), "getAuthenticationStatus");
+    let mut run = Run::at(Phase::Challenged, plan());
+    run.earlier(DAY).step(Event::Woken);
+    assert_eq!(run.later(15 * 60 + 3_600).crash().method(), "getAuthenticationStatus");
 
     let mut run = Run::at(Phase::Deciding, plan());
     let ThreeDSecureDemand::Decide { until, .. } = *run.earlier(DAY).step(Event::Woken).asked() else { panic!() };
     assert_eq!(until.since(run.now), plan().decision);
+}
+
+/// The clock was a day ahead when the merchant was asked.
+#[test]
+fn a_clock_that_was_ahead_extends_no_time_to_decide_over_restarts() {
+    let asked = || {
+        let mut run = Run::at(Phase::Deciding, plan());
+        run.earlier(DAY).crash();
+        run
+    };
+    let mut run = asked();
+    assert!(matches!(run.say(&status("923", "N")).asked(), ThreeDSecureDemand::Decide { .. }));
+    run.later(600).crash();
+    assert!(matches!(run.say(&status("923", "N")).ended(), ThreeDSecureOutcome::NotShifted(_)));
+    // A decision that reaches the machine while it requests the status.
+    let mut run = asked();
+    run.later(600).crash().fail(Failure::MaybeSent).input(ThreeDSecureInput::Proceed).wait();
+    assert!(matches!(run.say(&status("923", "N")).ended(), ThreeDSecureOutcome::NotShifted(_)));
+    assert_eq!(run.payments(), 0);
+}
+
+#[test]
+fn a_server_whose_clock_is_behind_does_not_shorten_the_challenge_for_others() {
+    let mut run = Run::at(Phase::Challenged, plan());
+    run.earlier(Duration::from_secs(1_200)).crash();
+    let ThreeDSecureDemand::Challenge { until, .. } = *run.asked() else { panic!() };
+    assert_eq!(until.since(run.now), plan().challenge);
+    run.later(1_200 + 840).crash();
+    let ThreeDSecureDemand::Challenge { until, .. } = *run.asked() else { panic!() };
+    assert_eq!(until.since(run.now), Duration::from_secs(60));
 }
 
 /// Only the service decides how the challenge ended, never a clock.
