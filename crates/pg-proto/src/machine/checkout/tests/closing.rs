@@ -369,6 +369,27 @@ fn answers_that_cannot_be_read_are_named() {
     let mut run = searching();
     for _ in 0..8 {
         assert_eq!(run.wait().method(), "lookup");
+// spec: 2 §4.4, A43: a body that names no list is no empty lookup
+#[test]
+fn a_search_whose_reply_names_no_list_is_repeated_and_proves_nothing() {
+    let bodies = ["{}", "<serviceResponse/>", "<serviceResponse></serviceResponse>", r#"{"transactions":null}"#];
+    for body in bodies {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait().say(body);
+        assert_eq!(run.wait().method(), "lookup", "{body}");
+        assert_eq!(run.say(&found(&["key-1"])).method(), "transaction_lookup", "{body}");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait();
+        for _ in 0..8 {
+            assert_eq!(run.wait().method(), "lookup", "{body}");
+            run.say(body);
+        }
+        let ended = run.wait().ended();
+        assert!(matches!(ended, CheckoutOutcome::Unknown { why: UnknownReason::LookupUnreadable(_), .. }), "{ended:?}");
+    }
+}
+
         run.say("<html>");
     }
     assert!(named(run.wait(), by_reference()));
