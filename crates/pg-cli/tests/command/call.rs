@@ -164,6 +164,14 @@ fn a_reply_that_a_proxy_may_have_written_proves_nothing() {
         let listed = format!("{{\"{list}\":{{}}}}");
         words(&format!("call {method}")).account(&empty(&listed).base).run().ends(0).prints(list);
     }
+    // The documents and the dialect list no such code: the service may have the batch.
+    let peer = Peer::answering(&reply(
+        "400 Bad Request",
+        "application/json",
+        r#"{"errorCode":502,"errorMessage":"Bad gateway"}"#,
+    ));
+    let batch = words("call token/requestAccountUpdater accountUpdaterKey=abc cardKey=a").account(&peer.base);
+    batch.run().ends(4).says("502").says("neither in the documents nor in the dialect");
 }
 
 #[test]
