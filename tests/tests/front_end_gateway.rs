@@ -116,8 +116,9 @@ const pay = async (reply) => {
   body = typeof reply === "string" ? reply : JSON.stringify(reply);
   return (await gateway.pay(order)).state;
 };
-const find = async (...rows) => {
-  body = JSON.stringify({ transactions: { ...rows } });
+const find = (...rows) => findIn(JSON.stringify({ transactions: { ...rows } }));
+const findIn = async (reply) => {
+  body = reply;
   return (await gateway.find(order).catch(() => ({ state: "unreadable" })))?.state ?? "nothing";
 };
 const others = {
@@ -138,7 +139,10 @@ console.log("numbers", await pay(number("499")), await pay(number("499.00")));
 console.log("several", await find(declined, { ...ours, ...others.amount }), await find(declined, ours), await find(ours, ours));
 const refund = { ...row, transactionType: "Refund" };
 console.log("rest", await find(ours, refund), await find(refund), await find({ ...declined, ...others.reference }, ours));
-console.log("none", await find());
+console.log("none", await find(), await findIn('{"transactions":[]}'));
+const said = [];
+for (const reply of ["{}", '{"transactions":null}', '{"transactions":""}', '{"transactions":[null]}']) said.push(await findIn(reply));
+console.log("no list", ...said);
 server.close();
 "#;
 
@@ -152,7 +156,8 @@ fn the_front_end_settles_an_order_only_by_one_payment_that_names_nothing_else() 
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let expected = "ours paid paid not paid\nbare paid paid paid\nreference open unreadable open unreadable\n\
                     type open open open open\ncurrency open open open open\namount open open open open\n\
-                    decimals open open open open\nnumbers paid open\nseveral open open open\nrest paid open paid\nnone nothing\n";
+                    decimals open open open open\nnumbers paid open\nseveral open open open\nrest paid open paid\nnone nothing nothing\n\
+                    no list unreadable unreadable unreadable unreadable\n";
     assert_eq!(String::from_utf8_lossy(&ran.stdout), expected);
 }
 

@@ -134,12 +134,14 @@ impl Error {
     }
 
     /// Returns this error, or [`Unknown`](Self::Unknown) if something that must not be executed twice may have been
-    /// executed: by this request, by an earlier one, or, if it moves money, by a copy that the network has delivered too.
+    /// executed: by this request, by an earlier one, or, if it moves money, by a copy that the network has delivered too. An
+    /// unlisted error code may mean that.
     pub(crate) fn settled(self, method: Option<&MethodInfo>, reference: impl FnOnce() -> Option<String>) -> Self {
         let retry = method.map_or(RetrySafety::Never, |method| method.retry);
         let moves_money = method.is_none_or(|method| ["transaction", "enterprise"].contains(&method.service.name));
         let is_open = match &self {
             Self::Refused(refused) if moves_money => !refused.refuses_every_copy(retry),
+            Self::Refused(refused) => refused.may_be_executed() || !refused.is_known(),
             other => other.may_be_executed(),
         };
         if retry == RetrySafety::Safe || !is_open {

@@ -4,9 +4,9 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::{
-    ServiceError, Value,
+    Extra, ServiceError, Value,
     decode_error::{DecodeError, without_byte_order_mark},
-    record::{Record, Reply},
+    record::{Record, RecordWriter, Reply, Slot},
 };
 
 /// An encoding of replies, as the last segment of a path (spec 1 §4.1).
@@ -73,7 +73,8 @@ impl fmt::Display for Encoding {
 /// ```
 ///
 /// # Errors
-/// If the body cannot be read, or contains neither an error nor the required fields of the record.
+/// If the body cannot be read, or contains neither an error nor the required fields of the record. An empty list of a lookup is a
+/// required field too: the body must name it, and hold nothing else (assumption A43).
 pub fn decode<R: Record + Default>(body: &[u8]) -> Result<Reply<R>, DecodeError> {
     decode_as(body, R::default())
 }
@@ -96,10 +97,41 @@ pub fn decode_as<R: Record>(body: &[u8], record: R) -> Result<Reply<R>, DecodeEr
             reply.record.extra().push(name, Value::text(text.into()));
         }
     }
-    match reply.record.missing() {
-        Some(field) => Err(DecodeError::missing(field)),
-        None => Ok(reply),
+    let Some(field) = reply.record.missing() else { return Ok(reply) };
+    if !matches!(reply.record.slot(field), Slot::List(_)) {
+        return Err(DecodeError::missing(field));
     }
+    let is_empty_list = reply.record.extra().is_empty() && names_empty_list(body, field)?;
+    if is_empty_list { Ok(reply) } else { Err(DecodeError::no_list(field)) }
+}
+
+/// Whether a body names a list and says that it is empty: an empty element in XML, `{}` or `[]` in JSON. `null` and an empty text
+/// say that there is no value, which is not the same (assumption A43).
+fn names_empty_list(body: &[u8], field: &str) -> Result<bool, DecodeError> {
+    let mut members = Members::default();
+    decode_into(body, &mut members)?;
+    let is_xml = Encoding::of(body) == Some(Encoding::Xml);
+    Ok(members.0.get(field).is_some_and(|value| match value {
+        Value::Text(text) => is_xml && text.trim_ascii().is_empty(),
+        Value::List(values) => values.is_empty(),
+        Value::Record(record) => record.is_empty(),
+    }))
+}
+
+/// Everything in a body, as it is there.
+#[derive(Default)]
+struct Members(Extra);
+
+impl Record for Members {
+    fn slot(&mut self, _: &str) -> Slot<'_> {
+        Slot::Extra
+    }
+
+    fn extra(&mut self) -> &mut Extra {
+        &mut self.0
+    }
+
+    fn write(&self, _: &mut dyn RecordWriter) {}
 }
 
 /// Reads a body into any record, without checking required fields.

@@ -25,6 +25,10 @@ impl DecodeError {
         Self { what: "lacks", place: None, field: Some(field) }
     }
 
+    pub(crate) const fn no_list(field: &'static str) -> Self {
+        Self { what: "has no list called", place: None, field: Some(field) }
+    }
+
     pub(crate) fn not_utf8(body: &[u8], error: core::str::Utf8Error) -> Self {
         Self::at(body, error.valid_up_to(), "is not UTF-8")
     }

@@ -22,7 +22,8 @@ pub trait Record {
     /// Passes every field to `out`, in the order of the tables.
     fn write(&self, out: &mut dyn RecordWriter);
 
-    /// Returns the first missing required field.
+    /// Returns the first missing required field. A list that is all of its record counts as missing if it is empty: only the body
+    /// says whether it is there, and [`decode`](crate::decode) looks for it.
     fn missing(&self) -> Option<&'static str> {
         None
     }

@@ -47,11 +47,13 @@ export class Gateway {
   }
 
   /**
-   * What the service knows of the payment of the order; undefined if it finds nothing. It is open if the lookup shows a
+   * What the service knows of the payment of the order; undefined if it finds nothing, which the reply must say with an empty
+   * list: a proxy may answer with {}. It is open if the lookup shows a
    * payment of something else, or several: the service accepts a reference once, so none can be identified as this one.
    */
   async find(order) {
     const { transactions } = await this.#call("transaction/lookup", { uniqueMerchantReference: order.reference });
+    if (typeof transactions !== "object" || transactions === null) throw new Error("the lookup has no list");
     // Lists are objects with the members "0", "1" and so on.
     const all = Object.values(transactions);
     const ours = all.filter(({ uniqueMerchantReference }) => isSame(uniqueMerchantReference, order.reference));

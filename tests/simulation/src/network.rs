@@ -183,14 +183,20 @@ fn delay(dice: &mut Dice, weather: NetworkConditions) -> Millis {
     if long { long_one } else { short }
 }
 
-/// Truncates a reply, or replaces it by a proxy's page.
+/// Truncates a reply, or replaces it by a proxy's page or empty object.
 fn garble(reply: &mut Response<Bytes>, dice: &mut Dice) {
     if dice.per_mille(500) {
         let half = reply.body().len() / 2;
         *reply.body_mut() = reply.body().slice(..half);
     } else {
-        let status = dice.pick(&[StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT, StatusCode::OK]);
+        const PAGE: &str = "<html><body>The page cannot be shown</body></html>";
+        let (status, body) = dice.pick(&[
+            (StatusCode::BAD_GATEWAY, PAGE),
+            (StatusCode::GATEWAY_TIMEOUT, PAGE),
+            (StatusCode::OK, PAGE),
+            (StatusCode::OK, "{}"),
+        ]);
         *reply.status_mut() = status;
-        *reply.body_mut() = Bytes::from_static(b"<html><body>The page cannot be shown</body></html>");
+        *reply.body_mut() = Bytes::from_static(body.as_bytes());
     }
 }

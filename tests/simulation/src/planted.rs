@@ -58,6 +58,7 @@ pub const ALL: &[&Planted] = &[
     &twist::BELIEVES_A_SUCCESS_PAGE,
     &twist::LEAVES_A_TOKEN_OPEN,
     &twist::SEARCHES_FOR_NOTHING,
+    &twist::TAKES_NO_LIST_FOR_AN_EMPTY_ONE,
     &twist::TRUSTS_ITS_CLOCK,
     &client::LEADS_UNSTORED,
     &twist::SUBMITS_A_BATCH_AGAIN,

@@ -148,6 +148,32 @@ fn replies_play_no_tricks_on_a_terminal() {
     assert!(shown.to_string().contains(name), "the value is the same to programs: {shown}");
 }
 
+/// A proxy answers every request with an empty object, or in its own words.
+// spec: 2 §4.4, A43
+#[test]
+fn a_reply_that_a_proxy_may_have_written_proves_nothing() {
+    let empty = |list: &str| Peer::answering(&reply("200 OK", "application/json", list));
+    for (method, list) in
+        [("token/lookup cardKey=a", "cardKeyDetails"), ("transaction/lookup merchantReference=a", "transactions")]
+    {
+        let told = format!("has no list called {list}");
+        for body in ["{}".to_owned(), format!("{{\"{list}\":null}}")] {
+            let ended = words(&format!("call {method}")).account(&empty(&body).base).run().ends(4);
+            ended.says(&told).says("it is safe to run this again");
+        }
+        let listed = format!("{{\"{list}\":{{}}}}");
+        words(&format!("call {method}")).account(&empty(&listed).base).run().ends(0).prints(list);
+    }
+    // The documents and the dialect list no such code: the service may have the batch.
+    let peer = Peer::answering(&reply(
+        "400 Bad Request",
+        "application/json",
+        r#"{"errorCode":502,"errorMessage":"Bad gateway"}"#,
+    ));
+    let batch = words("call token/requestAccountUpdater accountUpdaterKey=abc cardKey=a").account(&peer.base);
+    batch.run().ends(4).says("502").says("neither in the documents nor in the dialect");
+}
+
 #[test]
 fn a_card_number_in_the_wrong_place_is_not_repeated() {
     const PAN: &str = "4929420573595709";

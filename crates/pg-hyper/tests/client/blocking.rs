@@ -63,7 +63,7 @@ fn hundreds_of_calls_within_one_async_task_return() {
 fn a_transport_that_yields_continues_within_an_async_task() {
     let transport = |_: Request<Bytes>| async {
         task::yield_now().await;
-        Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse/>")))
+        Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse><cardKeyDetails/></serviceResponse>")))
     };
     let client = blocking::Client::over(Client::with_transport(account("https://gateway.example"), transport))
         .expect("a thread");

@@ -26,7 +26,7 @@ use pg_hyper::{
         },
         model::{
             ApiRequest as _, Auth, CapturePreauth, CardDetails, Currency, Dialect, EnterpriseRefund, EnterpriseResult,
-            Initiate, Item, Order, Remedy, TokenLookup, TransactionLookup,
+            Initiate, Item, Order, Remedy, RequestAccountUpdater, TokenLookup, TransactionLookup,
         },
         parameters_of,
     },
@@ -405,6 +405,13 @@ async fn a_used_reference_and_an_unlisted_code_leave_a_payment_unknown() {
         let server = Server::always(Answer::reply(status, &body(code))).await;
         let error = client(&server).call(&payment()).await.unwrap_err();
         assert_eq!(matches!(error, Error::Unknown { .. }), unknown, "{status} {code}: {error:?}");
+    }
+    // A batch that the service may have, if a proxy answered in its place.
+    for (code, unknown) in [("777", true), ("timeout", true), ("180", false), ("106", false)] {
+        let server = Server::always(Answer::reply("400 Bad Request", &body(code))).await;
+        let batch = RequestAccountUpdater::new("updater", ["4F2C-91"]);
+        let error = client(&server).call(&batch).await.unwrap_err();
+        assert_eq!(matches!(error, Error::Unknown { .. }), unknown, "{code}: {error:?}");
     }
     // What only reads is refused, whatever the code.
     let server = Server::always(Answer::reply("400 Bad Request", &body("777"))).await;

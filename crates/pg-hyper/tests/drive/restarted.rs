@@ -51,7 +51,7 @@ impl Transport for Service {
         let right = request.body().windows(RIGHT.len()).any(|window| window == RIGHT.as_bytes());
         let body = match *self.code.lock().unwrap() {
             Some(code) => format!("<serviceResponse><errorCode>{code}</errorCode></serviceResponse>"),
-            None if right => "<serviceResponse/>".to_owned(),
+            None if right => "<serviceResponse><cardKeyDetails/></serviceResponse>".to_owned(),
             None => "<serviceResponse><errorCode>102</errorCode></serviceResponse>".to_owned(),
         };
         Ok(Response::new(Bytes::from(body)))

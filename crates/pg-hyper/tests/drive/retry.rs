@@ -88,8 +88,9 @@ async fn another_process_goes_on_with_what_was_saved_and_sends_no_refund_twice()
     let saved = saved_before_the_first_request(lookup.clone()).await;
     let base = BaseUrl::parse("https://gateway.example").unwrap();
     let account = || Account::new(base.clone(), Credentials::new("key", "password", "sha key"));
-    let answers =
-        |_: Request<Bytes>| async { Ok::<_, TransportError>(Response::new(Bytes::from("<serviceResponse/>"))) };
+    let answers = |_: Request<Bytes>| async {
+        Ok::<_, TransportError>(Response::new(Bytes::from("<serviceResponse><cardKeyDetails/></serviceResponse>")))
+    };
     let client = Client::with_transport(account(), answers);
     let outcome = client.resume_retry(&saved, lookup.clone()).unwrap().await;
     assert!(matches!(outcome, RetryOutcome::Answered(_)), "{outcome:?}");

@@ -209,7 +209,7 @@ async fn a_reply_releases_the_next_request_at_once() {
     let transport = |_: Request<Bytes>| async {
         #[expect(clippy::disallowed_methods, reason = "tokio's time is paused here")]
         tokio::time::sleep(Duration::from_secs(10)).await;
-        Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse/>")))
+        Ok::<_, Infallible>(Response::new(Bytes::from_static(b"<serviceResponse><cardKeyDetails/></serviceResponse>")))
     };
     let client =
         ClientBuilder::with_transport(account(), transport).limits(ThrottleLimits::default().in_flight(1)).build();

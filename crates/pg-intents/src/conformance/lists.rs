@@ -82,7 +82,7 @@ impl<S: IntentStore> Suite<'_, S> {
         STOP.is("stopped one account, then asked whether the other is", stopped, Ok(None));
         for suite in [&one, &other] {
             let wish =
-                ShareWish { account: &suite.account, owner: "w1", total: 1, most: 1, lease: HOUR, quarantine: HOUR };
+                ShareWish { account: &suite.account, owner: "w1", total: 1, most: 1, lease: HOUR, longest: HOUR, quarantine: HOUR };
             SHARES.is("took the one share of each of two accounts", self.store.shares(wish).await, Ok(1));
         }
         let done = "claimed \"same\" of the second account";

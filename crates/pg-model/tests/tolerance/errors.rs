@@ -1,6 +1,9 @@
 //! A body that is not a reply gives an error with the place, and without text of the body.
 
-use pg_model::{AccountUpdaterBatch, CardKeyDetails, Encoding, Session, Transaction, Transactions, decode};
+use pg_model::{
+    AccountUpdaterBatch, CardKeyDetails, Encoding, METHODS, Session, Transaction, Transactions, decode, decode_as,
+    method::AuthScheme,
+};
 
 use crate::{read, response, try_read};
 
@@ -42,15 +45,57 @@ fn an_error_page_of_a_proxy_is_not_an_empty_lookup() {
         "{\"data\":{\"transactions\":{}}}".to_owned(),
         "{\"transactions\":\"proxy\",\"cardKeyDetails\":\"proxy\"}".to_owned(),
         "{\"transactions\":[\"proxy\"],\"cardKeyDetails\":[\"proxy\"]}".to_owned(),
+        "{\"transactions\":{},\"cardKeyDetails\":{},\"message\":\"proxy\"}".to_owned(),
     ] {
         assert!(decode::<CardKeyDetails>(body.as_bytes()).is_err(), "{body}");
         assert!(decode::<Transactions>(body.as_bytes()).is_err(), "{body}");
     }
-    for body in
-        ["{\"cardKeyDetails\":{}}", "{\"cardKeyDetails\":null}", "<serviceResponse><cardKeyDetails/></serviceResponse>"]
-    {
-        let reply = decode::<CardKeyDetails>(body.as_bytes()).expect(body);
-        assert!(reply.record.card_key_details.is_empty());
+}
+
+// spec: 1 §4.2, 2 §4.4, A43: an empty lookup names its list
+#[test]
+fn a_lookup_is_empty_only_if_its_body_names_an_empty_list() {
+    fn lists(name: &str) -> [String; 8] {
+        [
+            format!("{{\"{name}\":{{}}}}"),
+            format!("{{ \"{name}\" : [ ] }}"),
+            format!("\u{feff}{{\"{name}\":{{}},\"errorCode\":null}}"),
+            response(&format!("<{name}/>")),
+            response(&format!("<{name}></{name}>")),
+            response(&format!("<{name}>\n</{name}>")),
+            response(&format!("<{name}><!-- none --></{name}>")),
+            format!("<?xml version=\"1.0\"?>\n{}", response(&format!("<{name} />"))),
+        ]
+    }
+    let none = ["{}", " { }\n", "{\"errorCode\":null}", "<serviceResponse/>", "<serviceResponse></serviceResponse>"];
+    let no_list = |name: &str| {
+        ["null", "\"\"", "0", "false", "[null]", "[[]]", "{\"0\":null}", "{\"0\":\"\"}"]
+            .map(|value| format!("{{\"{name}\":{value}}}"))
+    };
+    for body in lists("cardKeyDetails") {
+        assert!(decode::<CardKeyDetails>(body.as_bytes()).expect(&body).record.card_key_details.is_empty());
+    }
+    for body in lists("transactions") {
+        assert!(decode::<Transactions>(body.as_bytes()).expect(&body).record.transactions.is_empty());
+    }
+    for body in none.map(str::to_owned).into_iter().chain(no_list("cardKeyDetails")).chain(lists("transactions")) {
+        assert!(decode::<CardKeyDetails>(body.as_bytes()).is_err(), "{body}");
+    }
+    for body in none.map(str::to_owned).into_iter().chain(no_list("transactions")).chain(lists("cardKeyDetails")) {
+        assert!(decode::<Transactions>(body.as_bytes()).is_err(), "{body}");
+    }
+    let why = decode::<Transactions>(b"{}").expect_err("no list").to_string();
+    assert_eq!(why, "the body has no list called transactions");
+}
+
+/// Nothing in such a reply says that its request was done. The card form is answered by a redirect, which has no body.
+#[test]
+fn a_reply_without_content_is_the_reply_of_no_method() {
+    for info in METHODS.iter().filter(|info| info.credentials != AuthScheme::Session) {
+        for body in ["{}", "<serviceResponse/>", "<serviceResponse></serviceResponse>"] {
+            let reply = decode_as(body.as_bytes(), (info.new_reply)());
+            assert!(reply.is_err(), "{}: {body}", info.rust);
+        }
     }
 }
 

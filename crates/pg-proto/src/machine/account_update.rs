@@ -16,8 +16,8 @@
 //! - Each key is submitted in one batch, however often the source contains it. Batches have the size that the service
 //!   accepts: at most 5,000 different keys.
 //! - A batch is submitted again only if the submission was certainly not executed: it never left, or the service
-//!   refused it. If that is unknown (a lost or unreadable reply, or a crash after the machine was saved for sending),
-//!   the batch is doubtful. A callback resolves the doubt if its batch key, once retrieved, answers for exactly the
+//!   refused it. If that is unknown (a lost or unreadable reply, an unlisted error code, or a crash after the machine was
+//!   saved for sending), the batch is doubtful. A callback resolves the doubt if its batch key, once retrieved, answers for exactly the
 //!   keys of that batch and the service created it after the submission. Otherwise the [policy](DoubtfulPolicy)
 //!   decides, and the result says so.
 //! - Callbacks are not trusted. A hint only makes the machine retrieve a batch earlier. A forged, repeated, early or late
@@ -210,7 +210,7 @@ impl AccountUpdate {
         for batch in &mut state.open {
             // The batch was saved for sending, so it may have been sent.
             if let Phase::Sending { since } = batch.phase {
-                (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
+                batch.doubt(since, None);
             }
         }
         Ok(Self::with(account, plan, state))
@@ -343,7 +343,7 @@ impl AccountUpdate {
                 counts.strangers += result.strangers as u64;
             }
             BatchEnd::Refused { .. } => counts.refused += length,
-            BatchEnd::Doubtful => counts.doubtful += length,
+            BatchEnd::Doubtful | BatchEnd::DoubtfulRefusal { .. } => counts.doubtful += length,
             BatchEnd::Failed { .. } | BatchEnd::Overdue => counts.failed += length,
         }
         if result.how != BatchEnd::Finished {

@@ -37,7 +37,8 @@
 //!    of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
 //!    return. So the machine cannot exclude a payment that no hint named.
-//! 6. *It ends.* Attempts and all times are bounded. A crash grants no new attempts, and does not shorten a pause that the
+//! 6. *It ends.* Attempts and all times are bounded. While the service has not cancelled the token, the machine repeats the
+//!    cancellation and a search until the token expires: first after 5 to 10 minutes, later once or twice an hour. A crash grants no new attempts, and does not shorten a pause that the
 //!    service asked for. A forged report costs one lookup, at most one per second, and does not end the checkout.
 //!
 //! **Saved state:** token and address, amount and reference, and reports that were not looked up yet. The saved state
@@ -179,6 +180,12 @@ struct State {
     /// Whether the service refused to cancel the token after its expiry.
     #[serde(default)]
     expired: bool,
+    /// Cancellations and searches that were repeated because the token was not cancelled.
+    #[serde(default)]
+    rounds: Attempts,
+    /// Whether the search belongs to such a round, so that only a payment that it finds ends the checkout.
+    #[serde(default)]
+    early: bool,
     /// A transaction that is neither paid nor failed, or that could not be looked up.
     unclear: Option<String>,
     /// Further such transactions: those whose replies name no token, then those that were told before it.
@@ -334,6 +341,9 @@ impl Checkout {
         if self.state.phase == Phase::Lingering && self.is_time_for_reports_over(now) {
             if self.state.cancelled { self.begin_search() } else { self.enter(Phase::Closing) }
         }
+        if self.state.phase == Phase::Lingering && !self.state.cancelled && self.state.rounds.held(now).is_none() {
+            self.enter(Phase::Cancelling);
+        }
     }
 
     /// Returns the end of the customer's time.
@@ -360,8 +370,15 @@ impl Checkout {
                 let (url, until) = (self.state.url.as_str().into(), self.waits_until(now));
                 Action::Ask(CheckoutDemand::Redirect { url, until })
             }
-            _ => Action::WaitUntil(self.end_of_part().max(now.after(Duration::from_millis(1)))),
+            _ => Action::WaitUntil(self.lingers_until(now).max(now.after(Duration::from_millis(1)))),
         }
+    }
+
+    /// Returns when a wait for late reports ends, or is interrupted by another round.
+    fn lingers_until(&mut self, now: Moment) -> Moment {
+        let is_open = self.state.phase == Phase::Lingering && !self.state.cancelled;
+        let round = is_open.then(|| self.state.rounds.held(now).unwrap_or(now));
+        round.map_or(self.end_of_part(), |round| round.min(self.end_of_part()))
     }
 
     fn next_request(&mut self, now: Moment) -> Option<http::Request<bytes::Bytes>> {
@@ -416,6 +433,8 @@ impl State {
             single: false,
             reserves: false,
             expired: false,
+            rounds: Attempts::default(),
+            early: false,
             news: Vec::new(),
             unclear: None,
             unclear_before: Vec::new(),

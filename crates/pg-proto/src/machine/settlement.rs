@@ -125,12 +125,10 @@ fn is_denial(refused: &Refused) -> bool {
 /// Handles HTTP 404 of a service that answers an empty lookup with it. A proxy, or a service that is being deployed, answers
 /// 404 too: with a page, with an object of its own, or with nothing. Only an error code or an empty list is the service's.
 fn not_found(why: ReplyError, body: &Bytes, proves: bool) -> Listed {
-    let names = |name: &[u8]| body.windows(name.len()).any(|part| part == name);
-    let is_ours = || names(b"serviceResponse") || names(b"transactions");
-    let is_empty = || decode::<Transactions>(body).is_ok_and(|found| found.record == Transactions::default());
+    let is_empty_list = || decode::<Transactions>(body).is_ok_and(|found| found.record == Transactions::default());
     match why {
         ReplyError::Unreadable(_) if body.is_empty() => Listed::Nothing(Nothing { listed: true, proves: false }),
-        ReplyError::Unreadable(why) if !(is_ours() && is_empty()) => Listed::Unreadable(why),
+        ReplyError::Unreadable(why) if !is_empty_list() => Listed::Unreadable(why),
         ReplyError::Refused(_) | ReplyError::Unreadable(_) => Listed::Nothing(Nothing { listed: true, proves }),
     }
 }

@@ -210,6 +210,13 @@ impl Display for BatchEnd {
             Self::Finished => f.write_str("finished"),
             Self::Refused { code, message } => write!(f, "refused: {} {}", one_line(code), one_line(message)),
             Self::Doubtful => f.write_str("doubtful: whether the service accepted the batch is unknown"),
+            Self::DoubtfulRefusal { code, message } => write!(
+                f,
+                "doubtful: the answer {} {} is neither in the documents nor in the dialect, and may hide that the service \
+                 accepted the batch",
+                one_line(code),
+                one_line(message)
+            ),
             Self::Failed { code } => {
                 write!(f, "failed: the service refused to return the result with {}", one_line(code))
             }
@@ -324,6 +331,7 @@ mod tests {
             ChargeOutcome::Refused(refused("108")).to_string(),
             ChargeOutcome::Declined(declined).to_string(),
             BatchEnd::Refused { code: hostile.to_owned(), message: hostile.to_owned() }.to_string(),
+            BatchEnd::DoubtfulRefusal { code: hostile.to_owned(), message: hostile.to_owned() }.to_string(),
         ] {
             assert!(line.chars().all(|c| c.is_ascii_graphic() || c == ' '), "{line:?}");
         }

@@ -177,7 +177,9 @@ const FOLLOW_UPS = ["Capture", "CancelPreAuth", "Refund"]; // of a payment that 
 /** The payment of the order, if the service has one; unknown if it has another one under the reference, or several. */
 async function lookUp(job) {
   const reply = await call("transaction/lookup", { uniqueMerchantReference: job.order });
-  const found = Object.values(reply.transactions?.transaction ?? reply.transactions ?? {});
+  const list = reply.transactions?.transaction ?? reply.transactions;
+  if (typeof list !== "object" || list === null) throw new Error("the lookup has no list");
+  const found = Object.values(list);
   const payments = found.filter((one) => ![...CHECKS, ...FOLLOW_UPS].includes(one.transactionType));
   if (payments.length === 0) return undefined;
   return (payments.length === 1 && isOf(job, payments[0]) && outcome(payments[0])) || { claim: "unknown" };

@@ -2,6 +2,8 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
+use bytes::Bytes;
+use http::Response;
 use pg_model::{AccountUpdaterBatch, ApiRequest, ErrorCode, StatusCode, TransactionLookup, decode};
 use pg_proto::machine::{Event, Failure, Moment};
 
@@ -388,6 +390,28 @@ pub(super) const SEARCHES_FOR_NOTHING: Planted = Planted::new(
         ..Twist::NONE
     },
 );
+
+/// A checkout takes an object or a page without a list, in place of its search, for an empty list.
+pub(super) const TAKES_NO_LIST_FOR_AN_EMPTY_ONE: Planted = Planted::new(
+    "a reply without a list counts as an empty search",
+    "checkouts are what they claim",
+    2_000,
+    &Twist {
+        of: |kind| kind == Kind::Checkout,
+        hears: |event| ControlFlow::Continue(no_list_is_empty(event)),
+        ..Twist::NONE
+    },
+)
+.needs(Disturbance::Garbling);
+
+fn no_list_is_empty(event: Event) -> Event {
+    match event {
+        Event::Reply(reply) if reply.body() == "{}" || reply.body().starts_with(b"<html>") => {
+            Event::Reply(Response::new(Bytes::from_static(br#"{"transactions":{}}"#)))
+        }
+        other => other,
+    }
+}
 
 /// A checkout whose token has expired by the shop's own clock ends as lapsed, without asking the service.
 pub(super) const TRUSTS_ITS_CLOCK: Planted = Planted::new(

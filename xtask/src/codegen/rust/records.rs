@@ -73,13 +73,12 @@ fn kind(record: &Record, part: &Part, name: &str) -> String {
 
 /// The function that returns the first missing required field, also of a record within the record, as an argument.
 fn missing(record: &Record) -> String {
-    let missing = |part: &Part, more: &str| {
+    let missing = |part: &Part| {
         let name = part.rust_name();
         let wire = literal(&part.wire);
-        match (&part.record, more) {
-            (Some(_), _) => format!("(record.{name} == Default::default()).then_some({wire})"),
-            (None, "") => format!("record.{name}.is_empty().then_some({wire})"),
-            (None, more) => format!("(record.{name}.is_empty(){more}).then_some({wire})"),
+        match &part.record {
+            Some(_) => format!("(record.{name} == Default::default()).then_some({wire})"),
+            None => format!("record.{name}.is_empty().then_some({wire})"),
         }
     };
     let essential = record.fields.iter().filter(|part| record.essential.contains(&part.wire));
@@ -87,9 +86,9 @@ fn missing(record: &Record) -> String {
         .map(|part| match &part.record {
             // A record within the record has required fields of its own.
             Some(_) if part.list.is_none() => {
-                format!("{}.or_else(|| record.{}.missing())", missing(part, ""), part.rust_name())
+                format!("{}.or_else(|| record.{}.missing())", missing(part), part.rust_name())
             }
-            _ => missing(part, ""),
+            _ => missing(part),
         })
         .collect();
     match (&essential[..], &record.fields[..]) {
@@ -97,9 +96,9 @@ fn missing(record: &Record) -> String {
             let others: String = others.iter().map(|other| format!(".or_else(|| {other})")).collect();
             format!(", |record| {first}{others}")
         }
-        // A reply that is only a list may be empty, but then it holds nothing else either: a proxy's own JSON must not
-        // read as "nothing found".
-        ([], [part]) if part.list.is_some() => format!(", |record| {}", missing(part, " && !record.extra.is_empty()")),
+        // The body of an empty one must name the list, which the reader checks: a proxy's own JSON must not read as "nothing
+        // found".
+        ([], [part]) if part.list.is_some() => format!(", |record| {}", missing(part)),
         _ => String::new(),
     }
 }

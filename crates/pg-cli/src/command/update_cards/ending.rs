@@ -260,6 +260,13 @@ const SAME_CARD: &str = "most likely two different card keys of the batch hold t
 
 /// Explains each code of refused batches once.
 fn explanations(unfinished: &[Unfinished], dialect: &Dialect) -> Vec<String> {
+    let mut unlisted: Vec<&str> = unfinished
+        .iter()
+        .filter(|batch| batch.status == "doubtful" && !batch.error.is_empty())
+        .map(|batch| batch.error.as_str())
+        .collect();
+    unlisted.sort_unstable();
+    unlisted.dedup();
     let refused_with = |code: &str| unfinished.iter().any(|batch| batch.status == "refused" && batch.error == code);
     let mut said = Vec::new();
     let code_for = |situation| dialect.error_for(situation).map(|entry| entry.code.as_str());
@@ -274,6 +281,12 @@ fn explanations(unfinished: &[Unfinished], dialect: &Dialect) -> Vec<String> {
              in its batch"
         ));
     }
+    said.extend(unlisted.into_iter().map(|code| {
+        format!(
+            "{code}: neither the documents nor the dialect list this code; if the operator says that it refuses a batch, add \
+             an [[error]] entry with code {code:?} and its remedy to the dialect"
+        )
+    }));
     said
 }
 
@@ -304,6 +317,7 @@ impl Unfinished {
         let (status, error, message) = match &batch.how {
             BatchEnd::Refused { code, message } => ("refused", code.clone(), explained(code, message, dialect)),
             BatchEnd::Doubtful => ("doubtful", String::new(), String::new()),
+            BatchEnd::DoubtfulRefusal { code, message } => ("doubtful", code.clone(), message.clone()),
             BatchEnd::Failed { code } => ("failed", code.clone(), String::new()),
             BatchEnd::Overdue => ("overdue", String::new(), String::new()),
             _ => ("unknown", String::new(), String::new()),

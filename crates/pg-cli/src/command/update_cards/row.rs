@@ -87,6 +87,7 @@ impl LeftOut {
             BatchEnd::Finished => ("unanswered", String::new()),
             BatchEnd::Refused { code, .. } => ("refused", code.clone()),
             BatchEnd::Doubtful => ("doubtful", String::new()),
+            BatchEnd::DoubtfulRefusal { code, .. } => ("doubtful", code.clone()),
             BatchEnd::Failed { code } => ("failed", code.clone()),
             BatchEnd::Overdue => ("overdue", String::new()),
             _ => ("unknown", String::new()),

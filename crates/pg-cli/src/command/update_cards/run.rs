@@ -227,9 +227,10 @@ impl Run {
 
     /// Writes the end of the output, and stores the state before it. Returns whether the run is forgotten instead.
     fn finish(&mut self, summary: &Summary) -> Result<bool, Failure> {
-        // Nothing was sent, or the only request was refused. After a correction, such as another account, the run
-        // starts from the beginning.
-        let may_have_left = if matches!(summary.end, UpdateEnd::Refused(_)) { 1 } else { 0 };
+        // Nothing was sent, or the only request was refused, with a code that can be trusted. After a correction, such as
+        // another account, the run starts from the beginning.
+        let is_refused = matches!(&summary.end, UpdateEnd::Refused(refused) if refused.is_known());
+        let may_have_left = if is_refused { 1 } else { 0 };
         if self.is_new && self.gate.left() <= may_have_left {
             self.forget()?;
             return Ok(true);

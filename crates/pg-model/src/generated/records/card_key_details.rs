@@ -13,6 +13,6 @@ pub struct CardKeyDetails {
 }
 
 record_traits! {
-    CardKeyDetails, |record| (record.card_key_details.is_empty() && !record.extra.is_empty()).then_some("cardKeyDetails");
+    CardKeyDetails, |record| record.card_key_details.is_empty().then_some("cardKeyDetails");
     "cardKeyDetails" => list card_key_details ("cardKeyDetail" Indexed),
 }

@@ -13,6 +13,6 @@ pub struct Transactions {
 }
 
 record_traits! {
-    Transactions, |record| (record.transactions.is_empty() && !record.extra.is_empty()).then_some("transactions");
+    Transactions, |record| record.transactions.is_empty().then_some("transactions");
     "transactions" => list transactions ("transaction" Indexed),
 }

@@ -22,7 +22,10 @@ pub(super) struct Batch {
     /// Whether a submission of the batch was ever doubtful.
     pub(super) doubted: bool,
     pub(super) submitted_again: u32,
-    /// How often the batch was refused with a code that the dialect does not list and that any request may get.
+    /// The unlisted error code and the message with which the service answered the submission in doubt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answered: Option<(String, String)>,
+    /// How often its retrieval was refused with a code that the dialect does not list and that any request may get.
     #[serde(default)]
     unlisted_refusals: u32,
     /// When the batch was first sent.
@@ -76,6 +79,7 @@ impl Batch {
             phase,
             doubted: false,
             submitted_again: 0,
+            answered: None,
             unlisted_refusals: 0,
             asked_first: Moment::default(),
             keys,
@@ -116,8 +120,23 @@ impl Batch {
         if self.polls.last < over { self.polls.next.min(over) } else { self.polls.next }
     }
 
-    /// Whether a refusal that looks general concerns this batch alone: the code is unlisted, and an earlier attempt was
-    /// refused in the same way. A batch that is never accepted must not block other batches.
+    /// Begins a doubt about a submission of this time, whose answer may have been a refusal with an unlisted code.
+    pub(super) fn doubt(&mut self, since: Moment, answer: Option<&Refused>) {
+        (self.phase, self.doubted) = (Phase::Doubtful { since }, true);
+        self.answered = answer.map(told);
+    }
+
+    /// Ends a doubt that nothing has settled.
+    pub(super) fn end_in_doubt(&mut self) {
+        let how = match self.answered.take() {
+            Some((code, message)) => BatchEnd::DoubtfulRefusal { code, message },
+            None => BatchEnd::Doubtful,
+        };
+        self.end_as(how);
+    }
+
+    /// Whether a refusal that looks general concerns this batch alone: the code is unlisted, and an earlier retrieval was
+    /// refused in the same way. A batch whose result is never returned must not block other batches.
     pub(super) fn is_refused_itself(&mut self, refused: &Refused) -> bool {
         self.unlisted_refusals += u32::from(!refused.is_known());
         self.unlisted_refusals >= UNLISTED_REFUSALS && !refused.is_known()
@@ -199,4 +218,9 @@ impl Batch {
         keys.sort_unstable();
         keys
     }
+}
+
+/// Returns the code and the message of a refusal.
+pub(super) fn told(refused: &Refused) -> (String, String) {
+    (refused.code().to_string(), pg_model::mask::text(&refused.error.error_message))
 }

@@ -100,7 +100,8 @@ impl BatchResult {
 pub enum BatchEnd {
     /// Its result was retrieved.
     Finished,
-    /// The service refused the whole batch with this code. One unknown card key is enough.
+    /// The service refused the whole batch with this code, which the documents or the dialect list. One unknown card key is
+    /// enough.
     Refused {
         /// The error code.
         code: String,
@@ -109,6 +110,14 @@ pub enum BatchEnd {
     },
     /// Whether the service accepted the batch is unknown.
     Doubtful,
+    /// The same, after an answer with an error code that neither the documents nor the dialect list: it may mean that the batch
+    /// was accepted before, or come from a proxy. An `[[error]]` entry of the dialect makes it a refusal.
+    DoubtfulRefusal {
+        /// The error code.
+        code: String,
+        /// The message of the answer.
+        message: String,
+    },
     /// The service accepted the batch, but refuses to return the result: 183, or 181 repeatedly.
     Failed {
         /// The error code.

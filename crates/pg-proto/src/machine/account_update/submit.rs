@@ -1,19 +1,19 @@
 //! Submits batches (spec 1 §4.8).
 
 use bytes::Bytes;
-use pg_model::{BatchKey, BatchRequested, ErrorCode, RequestAccountUpdater, ResultCode};
+use pg_model::{ApiRequest as _, BatchKey, BatchRequested, ErrorCode, RequestAccountUpdater, ResultCode};
 
 use super::{
     AccountUpdate, Flight,
-    batch::{Batch, Phase},
+    batch::{Batch, Phase, told},
     key_set::print_of,
     report::{BatchEnd, UpdateEnd},
 };
 use crate::{
-    Refused,
+    Refused, ReplyError,
     machine::{
         Moment,
-        exchange::{ExchangeResult, sort_reply},
+        exchange::{ExchangeResult, sort_reply, wait},
     },
 };
 
@@ -35,7 +35,14 @@ impl AccountUpdate {
     }
 
     pub(super) fn sort_submission(&self, reply: http::Response<Bytes>) -> ExchangeResult<BatchRequested> {
-        sort_reply::<RequestAccountUpdater>(&self.account, reply).without_done()
+        let service = RequestAccountUpdater::INFO.service;
+        match self.account.reply_as::<BatchRequested>(service, &reply) {
+            // The HTTP status of such a code may ask for a pause, as if nothing had been done.
+            Err(ReplyError::Refused(refused)) if !refused.is_known() && wait(refused.remedy()).is_some() => {
+                ExchangeResult::Refused(refused)
+            }
+            _ => sort_reply::<RequestAccountUpdater>(&self.account, reply).without_done(),
+        }
     }
 
     /// Handles the result of a submission.
@@ -53,9 +60,15 @@ impl AccountUpdate {
                 }
                 self.reached();
             }
-            ExchangeResult::Shut(refused) if batch.is_refused_itself(&refused) => {
-                batch.end_as(refused_as(&refused));
-                self.reached();
+            // An unlisted code may mean that the batch was accepted before, or come from a proxy in place of the reply.
+            ExchangeResult::Refused(refused) if !refused.is_known() => {
+                batch.doubt(since, Some(&refused));
+                let heard = wait(refused.remedy()).map_or(ExchangeResult::<()>::InDoubt, ExchangeResult::Later);
+                self.brought_nothing(heard, now, random);
+            }
+            ExchangeResult::Shut(refused) if !refused.is_known() => {
+                batch.doubt(since, Some(&refused));
+                self.stopped = Some(UpdateEnd::Refused(refused));
             }
             ExchangeResult::Refused(refused) if concerns_all(refused.code()) => {
                 batch.phase = Phase::Ready;
@@ -66,7 +79,7 @@ impl AccountUpdate {
                 self.reached();
             }
             ExchangeResult::InDoubt => {
-                (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
+                batch.doubt(since, None);
                 self.brought_nothing(ExchangeResult::<()>::InDoubt, now, random);
             }
             nothing => {
@@ -89,7 +102,8 @@ impl AccountUpdate {
 }
 
 fn refused_as(refused: &Refused) -> BatchEnd {
-    BatchEnd::Refused { code: refused.code().to_string(), message: pg_model::mask::text(&refused.error.error_message) }
+    let (code, message) = told(refused);
+    BatchEnd::Refused { code, message }
 }
 
 fn accept(batch: &mut Batch, answer: &BatchRequested, is_taken: bool, since: Moment, now: Moment) {
@@ -97,7 +111,7 @@ fn accept(batch: &mut Batch, answer: &BatchRequested, is_taken: bool, since: Mom
         batch.end_as(BatchEnd::Refused { code: ResultCode::ERROR.to_string(), message: String::new() });
     } else if answer.batch_key.is_empty() || is_taken {
         // The service may have accepted the batch, but under an unknown key.
-        (batch.phase, batch.doubted) = (Phase::Doubtful { since }, true);
+        batch.doubt(since, None);
     } else {
         batch.phase = Phase::Submitted { key: answer.batch_key.to_string(), since: now };
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::{
     AccountUpdate, DoubtfulPolicy,
     batch::{Batch, Phase},
-    report::BatchEnd,
 };
 use crate::machine::{Backoff, Moment};
 
@@ -32,7 +31,7 @@ impl AccountUpdate {
                         batch.submitted_again += 1;
                         batch.phase = Phase::Ready;
                     } else {
-                        batch.end_as(BatchEnd::Doubtful);
+                        batch.end_in_doubt();
                     }
                 }
                 Phase::Submitted { since, .. } => batch.polls.next = batch.next_look(since.after(patience)),

@@ -1,5 +1,7 @@
 //! Withdraws the token, waits for late hints, and searches for a payment that no hint has named.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use pg_model::{
     CancelToken, EnterpriseTransactionLookup, Flag, GetToken, Outcome, Transaction, TransactionLookup, TransactionType,
@@ -8,7 +10,7 @@ use pg_model::{
 
 use super::{Checkout, CheckoutInput, CheckoutOutcome, Flight, NEWS, NotOpenedReason, Phase, REPORTS};
 use crate::machine::{
-    Event, Moment, Reconcile, UnknownReason,
+    Backoff, Event, Moment, Reconcile, UnknownReason,
     exchange::{ExchangeResult, sort_event},
     settlement::Listed,
 };
@@ -18,6 +20,10 @@ pub(super) fn searchable(request: &GetToken) -> Option<String> {
     let reference = request.trans_reference.as_ref()?.as_str();
     (!reference.is_empty() && reference.chars().count() <= 32).then(|| reference.to_owned())
 }
+
+/// The pauses between two rounds of cancellation and search, while the token is not cancelled: the service or the network may
+/// be back soon, or a payment that no report named may be the reason.
+const ROUNDS: Backoff = Backoff::new(Duration::from_secs(10 * 60), Duration::from_secs(60 * 60));
 
 /// Types of transactions that are no payment (spec 2 §2.3).
 const NO_PAYMENTS: [TransactionType; 5] = [
@@ -70,7 +76,7 @@ impl Checkout {
     /// Begins the search, after another lookup of each candidate.
     pub(super) fn begin_search(&mut self) {
         self.enter(Phase::Searching);
-        self.state.searched = false;
+        (self.state.searched, self.state.early) = (false, false);
         self.late = REPORTS;
         let state = &mut self.state;
         for candidate in state.unclear_before.iter().chain(&state.unclear) {
@@ -121,6 +127,10 @@ impl Checkout {
         }
         self.await_late_reports(now);
         self.enter(Phase::Lingering);
+        if !self.state.cancelled && self.state.rounds.failed(None, ROUNDS, now, random) > 1 {
+            self.begin_search();
+            self.state.early = true;
+        }
     }
 
     /// Returns the search, or continues if there is no reference to search by.
@@ -188,8 +198,13 @@ impl Checkout {
             || self.state.expired && statuses.refused_cancel_means_ended
     }
 
-    /// Ends the checkout after all steps found no payment.
+    /// Ends the checkout after all steps found no payment, unless its token may still be paid and has not expired.
     pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
+        if std::mem::take(&mut self.state.early) {
+            self.state.searched = false;
+            self.enter(Phase::Lingering);
+            return None;
+        }
         let outcome = if let Some(key) = self.state.unclear.clone() {
             let why = self.unreadable.take().map_or(UnknownReason::Unclear, UnknownReason::LookupUnreadable);
             self.unknown(Some(key), why)

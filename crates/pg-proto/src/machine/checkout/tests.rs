@@ -16,6 +16,7 @@ mod clocks;
 mod closing;
 mod opening;
 mod reports;
+mod rounds;
 mod stories;
 mod waiting;
 
@@ -146,4 +147,15 @@ fn found(keys: &[&str]) -> String {
     };
     let all: String = keys.iter().map(one).collect();
     format!("<serviceResponse><transactions>{all}</transactions></serviceResponse>")
+}
+
+/// The token is not cancelled, and no search finds a payment, until its last cancellation, after its expiry.
+fn until_expiry(run: &mut Run) {
+    let end = NOON.after(HOUR).after(CheckoutPlan::default().linger);
+    while run.wait().now < end {
+        assert_eq!(run.method(), "canceltoken");
+        assert_eq!(run.say(&cancelled("0")).method(), "lookup");
+        run.say(&found(&[]));
+    }
+    assert_eq!(run.method(), "canceltoken");
 }

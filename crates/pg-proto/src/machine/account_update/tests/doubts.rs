@@ -185,3 +185,30 @@ fn late_callbacks_about_batches_that_are_over_leave_room_for_the_one_in_doubt() 
     assert_eq!((summary.progress.finished, summary.progress.doubtful), (40, 0));
     assert_eq!(world.sent[sent..], [key_of(1)]);
 }
+
+/// A gateway between the service and its caller answers with its own JSON, which may look like an error of the service.
+#[test]
+fn a_batch_that_is_answered_with_an_unlisted_code_is_doubtful_and_the_code_is_kept() {
+    let other = "<serviceResponse><errorCode>321</errorCode><errorMessage>Bad gateway</errorMessage></serviceResponse>";
+    let end = BatchEnd::DoubtfulRefusal { code: "321".to_owned(), message: "Bad gateway".to_owned() };
+    for status in [200, 400, 404, 429] {
+        // The service accepted it.
+        let (mut world, until) = in_doubt(plan(), Fault::Garble(status, other));
+        let saved = world.machine.save();
+        world.crash(&saved, plan());
+        world.now = until;
+        let summary = world.run();
+        assert_eq!((world.submissions(), summary.progress.doubtful, summary.progress.refused), (vec!["a,b"], 2, 0));
+        assert_eq!(world.results[&0].how, end, "{status}");
+        // Its callback settles it.
+        let (mut world, _) = in_doubt(plan(), Fault::Garble(status, other));
+        world.now = NOON.after(Duration::from_secs(121));
+        let action = world.input(hint(&key_of(1), &[]));
+        assert_eq!(world.go_on(action).progress.finished, 2, "{status}");
+    }
+    // A code of the documents is a refusal.
+    let mut world = World::new(plan(), &["a", "b"]).with([(0, Fault::Say(400, UNSUPPORTED))]);
+    assert_eq!(world.run().progress.refused, 2);
+}
+
+const UNSUPPORTED: &str = "<serviceResponse><errorCode>101</errorCode></serviceResponse>";

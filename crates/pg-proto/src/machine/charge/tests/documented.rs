@@ -153,6 +153,8 @@ fn http_404_of_a_proxy_is_no_empty_lookup() {
         (r#"{"message":"no Route matched with those values"}"#, true),
         (r#"{"message":"there is no route to transactions"}"#, true),
         ("{}", true),
+        ("<serviceResponse/>", true),
+        (r#"{"transactions":null}"#, true),
         ("", false),
     ] {
         let account = account().with_dialect(Dialect::from_toml(text).unwrap());
@@ -161,4 +163,43 @@ fn http_404_of_a_proxy_is_no_empty_lookup() {
         let why = drive.then(refused("111")).sends("lookup").then(reply(404, body)).doubts();
         assert_eq!(matches!(why, UnknownReason::LookupUnreadable(_)), is_unreadable, "{body}: {why:?}");
     }
+}
+
+/// A proxy, or a gateway without its service, answers every request with an empty object and HTTP 200.
+// spec: 2 §4.4, A43: a body that names no list is no empty lookup
+#[test]
+fn a_reply_that_names_no_list_is_no_empty_lookup() {
+    let text = "[lookup]\nnothing = \"empty-list\"\nimmediate = true\n";
+    let refused_after = |found: &str| {
+        let account = account().with_dialect(Dialect::from_toml(text).unwrap());
+        let bounds = ChargeBounds { lookups: 1, ..ChargeBounds::default() };
+        let drive = Drive::of(Charge::new(account, request(), bounds).unwrap(), NOW);
+        drive.then(refused("111")).sends("lookup").then(reply(200, found)).ends()
+    };
+    for body in [
+        "{}",
+        "<serviceResponse/>",
+        "<serviceResponse></serviceResponse>",
+        r#"{"transactions":null}"#,
+        r#"{"transactions":""}"#,
+        r#"{"transactions":[null]}"#,
+        r#"{"cardKeyDetails":{}}"#,
+    ] {
+        let ended = refused_after(body);
+        let ChargeOutcome::Unknown { why: UnknownReason::LookupUnreadable(why), .. } = &ended else {
+            panic!("{body}: {ended:?}")
+        };
+        assert!(why.to_string().contains("has no list called transactions"), "{why}");
+    }
+    for body in [
+        r#"{"transactions":{}}"#,
+        r#"{"transactions":[]}"#,
+        "<serviceResponse><transactions/></serviceResponse>",
+        "<serviceResponse><transactions></transactions></serviceResponse>",
+    ] {
+        assert!(matches!(refused_after(body), ChargeOutcome::Refused(_)), "{body}");
+    }
+    // Nor is it a reason to pay again.
+    let drive = begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    drive.then(ok("{}")).pauses(1).sends("lookup");
 }

@@ -1,0 +1,71 @@
+//! Cancellations and searches that are repeated while the token is not cancelled.
+
+use super::*;
+
+#[test]
+fn while_the_token_is_not_cancelled_the_cancellation_and_a_search_are_repeated() {
+    let withdrawn = || {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw();
+        run.loses(8, "canceltoken");
+        let round = run.later(31).step(Event::Woken).waits();
+        assert!((260..=600).contains(&round.as_secs()), "{round:?}");
+        // A crash does not cut the pause short, and a report is looked up at once.
+        assert_eq!(run.crash().waits(), round);
+        assert_eq!(run.tell("key-0").method(), "transaction_lookup");
+        run.say(&looked_up("Success", "token-0", "1,000.00", "GBP"));
+        assert_eq!(run.wait().method(), "canceltoken");
+        run
+    };
+    // The service cancels it, and late reports are waited for.
+    let mut run = withdrawn();
+    assert_eq!(run.say(&cancelled("1")).waits(), CheckoutPlan::default().linger);
+    assert_eq!(*run.wait().say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: true });
+    // It was paid, and no report has named the payment.
+    let mut run = withdrawn();
+    assert_eq!(run.say(&cancelled("0")).crash().method(), "lookup");
+    assert_eq!(run.say(&found(&["key-1"])).crash().method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+    // A search that finds nothing proves nothing: the token may still be paid.
+    let mut run = withdrawn();
+    run.loses(8, "canceltoken");
+    run.loses(8, "lookup");
+    let pause = run.later(31).step(Event::Woken).waits().as_secs();
+    assert!((450..=1200).contains(&pause), "{pause}");
+    until_expiry(&mut run);
+    let cancellations = run.sent.iter().filter(|method| *method == "canceltoken").count();
+    assert!((18..=26).contains(&cancellations), "{cancellations}");
+    assert_eq!(*run.say(&cancelled("0")).say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: false });
+}
+
+/// Earlier versions waited for the expiry, and saved no rounds.
+#[test]
+fn a_checkout_of_an_earlier_version_that_waits_for_the_expiry_begins_with_a_round() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("0"));
+    let saved = run.machine.save();
+    let mut state: serde_json::Value = serde_json::from_str(saved.text()).unwrap();
+    let of_the_machine = state["state"].as_object_mut().unwrap();
+    assert!(of_the_machine.remove("rounds").is_some() && of_the_machine.remove("early").is_some());
+    let saved = SavedState::from_text(state.to_string());
+    run.machine = Checkout::resume(&saved, account(), CheckoutPlan::default()).unwrap();
+    assert_eq!(run.step(Event::Begin).method(), "canceltoken");
+}
+
+#[test]
+fn an_uncancelled_unlimited_token_stays_open() {
+    let mut run = Run::new(Some("order-7"));
+    run.step(Event::Begin).say(&token().replace("2024-05-01T13:00:00Z", ""));
+    run.withdraw();
+    run.loses(8, "canceltoken");
+    // Once or twice before the plan's time is over, and then once.
+    let mut rounds = 0;
+    while !matches!(run.wait().last, Some(Action::Done(_))) {
+        assert_eq!(run.method(), "canceltoken");
+        assert_eq!(run.say(&cancelled("0")).method(), "lookup");
+        run.say(&found(&[]));
+        rounds += 1;
+    }
+    assert!((2..=3).contains(&rounds), "{rounds}");
+    assert_eq!(*run.ended(), CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::StillOpen });
+}
