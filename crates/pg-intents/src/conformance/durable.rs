@@ -97,7 +97,8 @@ impl<S: IntentStore, O: AsyncFnMut() -> Result<S, StoreError>> Stores<O, S> {
         ENLIST.holds(done, one != other, &(&one, &other), "two different names");
         let account = self.account.clone();
         for (owner, expected) in [("w1", 1), ("w2", 0)] {
-            let wish = ShareWish { account: &account, owner, total: 1, most: 1, lease: HOUR, longest: HOUR, quarantine: OVER };
+            let wish =
+                ShareWish { account: &account, owner, total: 1, most: 1, lease: HOUR, longest: HOUR, quarantine: OVER };
             let done = format!("took the only share for w1, then in another store for w2: {owner}");
             SHARES.is(&done, self.another().await.store.shares(wish).await, Ok(expected));
         }

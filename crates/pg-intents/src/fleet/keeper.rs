@@ -102,8 +102,9 @@ impl<S: IntentStore> Keeper<S> {
         };
         // The lease began when the store wrote it, which was after the query began. If the answer took so long that the
         // lease may expire before the request is sent, nothing is sent.
-        let result = result
-            .and_then(|()| if is_late(self.lease, asked.passed(&*self.by.clock)) { Err(Trouble::Lost) } else { Ok(()) });
+        let result = result.and_then(|()| {
+            if is_late(self.lease, asked.passed(&*self.by.clock)) { Err(Trouble::Lost) } else { Ok(()) }
+        });
         result.map_err(|trouble| {
             let error = match &trouble {
                 Trouble::Store(error) => error.clone(),

@@ -273,7 +273,10 @@ pub(super) fn take_shares(shares: &mut Vec<Share>, wish: &ShareWish<'_>, now: i6
     if wish.most > 0 && left > 0 {
         // Such a lease began while the clock was ahead.
         let longest = later(now, wish.longest.max(wish.lease));
-        shares.iter_mut().filter(|share| share.owner != wish.owner).for_each(|share| share.due = share.due.min(longest));
+        shares
+            .iter_mut()
+            .filter(|share| share.owner != wish.owner)
+            .for_each(|share| share.due = share.due.min(longest));
     }
     usable
 }
