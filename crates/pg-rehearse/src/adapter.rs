@@ -72,8 +72,7 @@ pub(crate) struct Ran {
 
 impl Ran {
     pub(crate) fn new(end: End, stdout: String, stderr: String) -> Self {
-        let line = stdout.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let answer = serde_json::from_str::<Map<String, Value>>(line).unwrap_or_default();
+        let answer = object(last_line(&stdout)).unwrap_or_default();
         let claim = answer.get("claim").and_then(Value::as_str).and_then(Claim::named);
         Self { end, claim, answer, stdout, stderr }
     }
@@ -85,29 +84,67 @@ impl Ran {
 
     /// Returns the adapter's error, if it made no claim.
     pub(crate) fn trouble(&self) -> String {
-        // The text is cut after its secrets are masked.
-        let last = |text: &str| text.trim().lines().last().unwrap_or_default().to_owned();
-        let said = match (self.stderr.trim(), self.stdout.trim()) {
-            ("", "") => String::new(),
-            ("", out) => format!("; its last line was: {}", last(out)),
-            (err, _) => format!("; it said: {}", last(up_to_error(err))),
-        };
+        let said = self.said();
         match &self.end {
+            End::Done(_) if self.answer.get("claim").is_some_and(|claim| !claim.is_string()) => {
+                "the claim is not a text: give one of paid, declined, not-charged and unknown".to_owned()
+            }
             End::Done(_) if self.answer.get("claim").is_some() => {
-                let claim = self.text("claim").unwrap_or("no text").chars().take(40).collect::<String>();
+                // The text is cut after its secrets are masked.
+                let claim = self.text("claim").unwrap_or_default().chars().take(40).collect::<String>();
                 let meant = did_you_mean(&claim, ["paid", "declined", "not-charged", "unknown"]);
                 format!("the claim {claim} is not one of paid, declined, not-charged and unknown{meant}")
             }
             End::Done(code) => {
                 let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
-                format!("the adapter exited with {code} and without a claim{said}")
+                let mut names = self.answer.keys();
+                let meant = names.find(|name| name.eq_ignore_ascii_case("claim"));
+                let meant = meant.map_or_else(String::new, |name| format!("; {name}: did you mean claim?"));
+                format!("the adapter exited with {code} and without a claim{meant}{said}")
             }
-            End::TimedOut => format!("the adapter made no claim in time and was killed{said}"),
+            End::TimedOut => {
+                format!("the adapter made no claim in time (timeout_seconds in the plan) and was killed{said}")
+            }
             End::Killed => "the drill killed the adapter".to_owned(),
             End::TooMuch => "the adapter printed more than 1 MiB and was killed".to_owned(),
             End::NotStarted(why) => format!("the adapter could not be started: {why}"),
         }
     }
+}
+
+impl Ran {
+    /// Returns the last words of an adapter without a claim.
+    fn said(&self) -> String {
+        let last = |text: &str| text.trim().lines().last().unwrap_or_default().to_owned();
+        if [&self.stdout, &self.stderr].into_iter().any(|text| has_claim(text)) {
+            return "; print the claim as the last line of standard output, on one line".to_owned();
+        }
+        match (self.stderr.trim(), self.stdout.trim()) {
+            ("", "") => String::new(),
+            ("", out) => format!("; its last line was: {}", last(out)),
+            (err, "") => format!("; it said: {}", last(up_to_error(err))),
+            (err, out) => {
+                let (out, err) = (last(out), last(up_to_error(err)));
+                format!("; its last line on standard output was: {out}; on standard error: {err}")
+            }
+        }
+    }
+}
+
+/// Returns the last line that is not blank. The byte order mark is left out, which some programs print first.
+fn last_line(text: &str) -> &str {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}
+
+fn object(text: &str) -> Option<Map<String, Value>> {
+    serde_json::from_str(text).ok()
+}
+
+/// Whether a line contains a claim, or several lines do.
+fn has_claim(text: &str) -> bool {
+    let claims = |text: &str| object(text).is_some_and(|object| object.contains_key("claim"));
+    text.lines().any(claims) || text.find('{').is_some_and(|at| claims(&text[at..]))
 }
 
 /// Returns the text up to its last line that names an error: PHP, Java and Node print a stack trace after it.
@@ -157,6 +194,30 @@ pub(crate) async fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_adapter_without_a_readable_claim_is_told_why() {
+        let told =
+            |stdout: &str, stderr: &str| Ran::new(End::Done(Some(0)), stdout.to_owned(), stderr.to_owned()).trouble();
+        let place = "; print the claim as the last line of standard output, on one line";
+        let claim = r#"{"claim": "unknown"}"#;
+        for (stdout, stderr, end) in [
+            (&*format!("{claim}\nDone."), "SLF4J: no providers were found", place),
+            ("", claim, place),
+            ("{\n\"claim\": \"unknown\"\n}", "", place),
+            (
+                r#"{"Claim": "unknown"}"#,
+                "",
+                "; Claim: did you mean claim?; its last line was: {\"Claim\": \"unknown\"}",
+            ),
+            ("Done.", "a warning", "; its last line on standard output was: Done.; on standard error: a warning"),
+        ] {
+            assert_eq!(told(stdout, stderr), format!("the adapter exited with code 0 and without a claim{end}"));
+        }
+        let why = "the claim is not a text: give one of paid, declined, not-charged and unknown";
+        assert_eq!(told(r#"{"claim": 1}"#, ""), why);
+        assert_eq!(Ran::new(End::Done(Some(0)), format!("\u{feff}{claim}"), String::new()).claim, Some(Claim::Unknown));
+    }
 
     #[test]
     fn a_failing_adapter_is_reported_with_the_line_that_names_its_error() {

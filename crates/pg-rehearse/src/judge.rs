@@ -143,7 +143,7 @@ fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
 }
 
 /// Checks that what is claimed as paid is more than a reservation, and was captured as a whole.
-fn reserved(claims: &[Claim], charges: &[&Entry], entries: &[Entry]) -> Option<Finding> {
+pub(crate) fn reserved(claims: &[Claim], charges: &[&Entry], entries: &[Entry]) -> Option<Finding> {
     let of = |kind| entries.iter().filter(move |entry| entry.approved && entry.kind == kind);
     let reservation = charges.first().filter(|_| charges.iter().all(|entry| entry.kind == "PreAuth"))?;
     if !claims.contains(&Claim::Paid) {

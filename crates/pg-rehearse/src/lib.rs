@@ -28,6 +28,7 @@ mod certificates;
 mod clock;
 mod cv2;
 mod dice;
+mod disguise;
 mod drill;
 mod finding;
 mod house;

@@ -216,7 +216,9 @@ impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(path, error) => {
-                write!(f, "{} cannot be read: {error}; `pg rehearse init` writes a plan", path.display())
+                let is_missing = error.kind() == io::ErrorKind::NotFound;
+                let advice = if is_missing { "; `pg rehearse init` writes a plan" } else { "" };
+                write!(f, "{} cannot be read: {error}{advice}", path.display())
             }
             Self::Mistakes(mistakes) => {
                 for (at, mistake) in mistakes.iter().enumerate() {

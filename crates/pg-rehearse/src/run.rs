@@ -16,7 +16,7 @@ use crate::{
     shop::{self, Call},
     stage::{Setting, Stage, Troupe},
     story::{self, Scene},
-    wire::Seat,
+    wire::{On, Seat},
 };
 
 /// The time limit of the preparation: a build may download its libraries.
@@ -105,6 +105,7 @@ pub async fn run(
         seed: options.seed,
         run,
         ways: vec![Way::SessionKey],
+        refused: Vec::new(),
     };
     let mut report = Report {
         seed: options.seed,
@@ -227,7 +228,7 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
     let Some(drill) = drill else { return Ok(troupe) };
     troupe.ways = Way::ALL.to_vec();
     let troupe = Arc::new(troupe);
-    let (mut taken, mut claimed, mut trouble) = (Vec::new(), Vec::new(), String::new());
+    let (mut taken, mut claimed, mut refused, mut trouble) = (Vec::new(), Vec::new(), Vec::new(), String::new());
     for (round, way) in (1000..).zip(Way::ALL) {
         let mut stage = Stage::set(&troupe, drill, round, Setting::plain()).await.map_err(RunError::NotRunnable)?;
         let card = Card::new(&stage.dice.card_number(), "314");
@@ -235,6 +236,9 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
         let line = story::charge::input(&stage, 998, "GBP", &source);
         let ran = stage.run(Job::Charge, &line).await;
         let charged = stage.entries().map_err(RunError::Machine)?.iter().any(crate::books::Entry::is_charge);
+        if let Some(refusal) = refusal(&stage, way).filter(|_| !charged) {
+            refused.push(refusal);
+        }
         match ran.claim {
             Some(_) if charged => taken.push(way),
             Some(_) => claimed.push(way),
@@ -247,9 +251,23 @@ async fn try_ways(mut troupe: Troupe) -> Result<Troupe, RunError> {
     }
     // An integration that claims a payment without charging is judged by the drills, not trusted here.
     let ways = if taken.is_empty() { claimed } else { taken };
+    refused.retain(|_| ways.len() < Way::ALL.len());
     let mut troupe = Arc::into_inner(troupe).ok_or_else(|| RunError::Machine("a trial is still running".to_owned()))?;
     troupe.ways = ways;
+    troupe.refused = refused;
     Ok(troupe)
+}
+
+/// Returns how the service refused the payment of a trial, if one was sent.
+fn refusal(stage: &Stage, way: Way) -> Option<String> {
+    let exchanges = stage.exchanges();
+    let last = exchanges.iter().rev().find(|one| one.is(On::Payment))?;
+    let status = last.status.map_or_else(|| "no reply".to_owned(), |status| format!("HTTP {status}"));
+    let error = last.error.as_ref().map_or_else(String::new, |code| format!(", error {code}"));
+    let (way, refused) = (way.name(), format!("{status}{error}"));
+    Some(format!(
+        "a charge by {way} was tried, and refused with {refused}; {way} is not rehearsed. If the integration does not support it, leave it out: set `with` in the plan"
+    ))
 }
 
 /// Prepares a run.

@@ -37,6 +37,8 @@ pub(crate) struct Troupe {
     pub(crate) run: String,
     /// The forms of a charge; the first form is used unless a drill requires another.
     pub(crate) ways: Vec<Way>,
+    /// The forms with which a payment was sent and refused, and how.
+    pub(crate) refused: Vec<String>,
 }
 
 /// Account settings that replace those of the integration.
@@ -55,6 +57,8 @@ pub(crate) struct Stage {
     pub(crate) house: House,
     pub(crate) dice: Dice,
     pub(crate) order: String,
+    /// The part of the order's name by which its requests are told from those of other drills.
+    own: String,
     pub(crate) clock: Clock,
     laid: Laid,
     directory: TempDir,
@@ -109,6 +113,7 @@ impl Stage {
             drill,
             house,
             dice,
+            own: order.clone(),
             order,
             clock,
             laid,
@@ -241,7 +246,7 @@ impl Stage {
         let wire = self.wire();
         wire.note(Lane::Integration, Lane::Integration, format!("started: {}{attempt}", job.name()));
         wire.start();
-        self.given.take(input, &self.order);
+        self.given.take(input, &self.own);
         let killed = wire.kill.notified();
         let ran = adapter::run(means, &self.environment(), input, killed).await;
         let told = ran.claim.map_or_else(|| ran.trouble(), |claim| format!("claims {}", claim.name()));

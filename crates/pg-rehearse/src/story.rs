@@ -4,6 +4,7 @@ pub(crate) mod callback;
 pub(crate) mod charge;
 pub(crate) mod checkout;
 pub(crate) mod later;
+pub(crate) mod order;
 pub(crate) mod page;
 pub(crate) mod redirect;
 pub(crate) mod search;
@@ -17,7 +18,14 @@ use self::{
     three_d_secure::ThreeDSecure, update::Update,
 };
 use crate::{
-    drill::Drill, finding::Verdict, house::SetupError, judge, plan::Job, report::Outcome, stage::Troupe, wire::Act,
+    drill::Drill,
+    finding::{Finding, Verdict},
+    house::SetupError,
+    judge,
+    plan::Job,
+    report::Outcome,
+    stage::Troupe,
+    wire::Act,
 };
 
 /// The story of a drill.
@@ -93,6 +101,9 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, scene: &'static Scene, round: u32
 fn not_prepared(drill: &'static Drill, trouble: &str) -> Outcome {
     Outcome::empty(drill, Verdict::Passed).judged(vec![judge::broken(format!("cannot run the drill: {trouble}"))])
 }
+
+/// Findings, or why the drill does not apply to the shop.
+pub(crate) type Asked = Result<Vec<Finding>, String>;
 
 /// The result of a drill, or why its preparation failed.
 pub(crate) type Played = Result<Outcome, SetupError>;

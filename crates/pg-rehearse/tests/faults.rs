@@ -153,10 +153,10 @@ fn a_page_in_words_that_are_not_read_proves_nothing() {
     if !installed(&["node"], "unread pages") {
         return;
     }
-    let drills = ["K01", "K02", "K03", "K05"];
+    let drills = ["K01", "K02", "K03", "K05", "K10"];
     let found = shop("success-in-german", &drills);
     let kinds: Vec<_> = found.outcomes.iter().flat_map(|one| one.findings.iter().map(|finding| finding.kind)).collect();
-    assert_eq!(kinds, ["page-not-read", "page-not-read", "page-not-read", "never-looked-up"]);
+    assert_eq!(kinds, ["page-not-read", "page-not-read", "page-not-read", "never-looked-up", "page-not-read"]);
     assert_eq!(with(&found, Verdict::Warning), drills);
 }
 
@@ -168,6 +168,86 @@ fn a_success_page_that_finds_the_payment_and_claims_unknown_gets_a_warning() {
     let found = shop("success-undecided", &["K05", "K06"]);
     let kinds: Vec<_> = found.outcomes.iter().flat_map(|one| one.findings.iter().map(|finding| finding.kind)).collect();
     assert_eq!(kinds, ["found-and-unknown", "found-and-unknown"], "{}", found.scorecard(false));
+}
+
+fn kinds(report: &pg_rehearse::Report) -> Vec<(&'static str, &'static str)> {
+    let of = |one: &pg_rehearse::Outcome| {
+        let id = one.drill.id;
+        one.findings.iter().map(|finding| (id, finding.kind)).collect::<Vec<_>>()
+    };
+    report.outcomes.iter().flat_map(of).collect()
+}
+
+#[test]
+fn a_checkout_that_only_reserves_or_denies_a_payment_or_cannot_take_yen_gets_a_warning() {
+    if !installed(&["node"], "checkouts with a warning") {
+        return;
+    }
+    let drills = ["K05", "K06"];
+    for (fault, expected) in [
+        ("checkout-reserves", vec![("K05", "reserved-but-said-paid"), ("K06", "reserved-but-said-paid")]),
+        ("paid-customer-denied", vec![("K05", "page-not-read"), ("K06", "page-not-read")]),
+        ("two-decimals-in-checkout", vec![("K06", "no-link-in-yen")]),
+    ] {
+        let found = shop(fault, &drills);
+        assert_eq!(kinds(&found), expected, "{fault}: {}", found.scorecard(false));
+        assert_eq!(with(&found, Verdict::Failed), Vec::<&str>::new(), "{fault}");
+    }
+    let a_day = shop("link-of-a-day", &["K09"]);
+    let told = &a_day.outcomes[0].findings[0].text;
+    assert_eq!(a_day.outcomes[0].verdict, Verdict::NotApplicable, "{}", a_day.scorecard(false));
+    assert!(told.contains("token_expiry from its own clock"), "{told}");
+}
+
+/// Without the job that makes orders, a shop with a database knows none of them, and nothing follows from its answers.
+#[test]
+fn drills_of_an_order_that_the_shop_does_not_know_are_not_applicable() {
+    if !installed(&["node"], "unknown orders") {
+        return;
+    }
+    let drills = ["B03", "B04", "B05", "B06", "B09", "B10", "B11", "K01", "K02", "K03", "K04", "K10"];
+    let all = faults();
+    for name in ["none", "key-trusted"] {
+        let fault = all.iter().find(|fault| fault.program == "node" && fault.name == name).expect("it works");
+        let plan: Vec<String> = plan(fault, "").split("[jobs.").map(str::to_owned).collect();
+        let plan: Vec<String> = plan.into_iter().filter(|part| !part.starts_with("checkout]")).collect();
+        let folder = tempfile::tempdir().expect("it works");
+        let report = rehearse(&plan.join("[jobs."), folder.path(), &only(&drills)).expect("it works");
+        assert_eq!(with(&report, Verdict::NotApplicable), drills, "{name}: {}", report.scorecard(false));
+        let told = |id: &str| {
+            let one = report.outcomes.iter().find(|one| one.drill.id == id).expect("it ran");
+            one.findings[0].text.clone()
+        };
+        assert!(told("K01").contains("Add the job checkout"), "{}", told("K01"));
+        assert!(told("B09").contains("its callback returns HTTP 404"), "{}", told("B09"));
+    }
+}
+
+/// A customer who enters a card at the shop could never pay.
+#[test]
+fn a_form_of_a_card_that_is_refused_is_named() {
+    if !installed(&["python3"], "a refused form") {
+        return;
+    }
+    let sample = crate_folder().join("tests/samples/faulty.py");
+    let plan = |fault: &str, seconds: u8, more: &str| {
+        format!(
+            "timeout_seconds = {seconds}\n[jobs.charge]\ncommand = [\"env\", \"FAULT={fault}\", {more}\"python3\", \"-S\", \"{}\"]\n",
+            sample.display()
+        )
+    };
+    let folder = tempfile::tempdir().expect("it works");
+    let report = rehearse(&plan("sorted-with-case", 60, ""), folder.path(), &only(&["M01"])).expect("it works");
+    assert_eq!(kinds(&report), [("M01", "form-refused")], "{}", report.scorecard(false));
+    let told = &report.outcomes[0].findings[0].text;
+    assert!(told.starts_with("a charge by card was tried, and refused with HTTP 401, error 123;"), "{told}");
+
+    // Without a timeout of its own an adapter waits until the drill kills it.
+    let patient = plan("none", 6, "\"PAY_TIMEOUT=600\", \"PAY_PATIENCE=600\", ") + "with = [\"sessionKey\"]\n";
+    let report = rehearse(&patient, folder.path(), &only(&["M06"])).expect("it works");
+    assert_eq!(kinds(&report), [("M06", "no-timeout")], "{}", report.scorecard(false));
+    let told = &report.outcomes[0].findings[0].text;
+    assert!(told.contains("waited more than 6 seconds"), "{told}");
 }
 
 /// Neither a forged callback nor a malformed one is refused for what it is.
@@ -212,10 +292,12 @@ fn a_command_and_the_shop_of_its_customers_call_one_service() {
     }
     let fault = faults().into_iter().find(|fault| fault.program == "node" && fault.name == "none").expect("it works");
     let link = crate_folder().join("tests/samples/checkout.py");
+    let orders = tempfile::tempdir().expect("it works");
+    let kept = format!("\"ORDERS={}\"", orders.path().display());
     let plan: Vec<String> = plan(&fault, "").split("[jobs.").map(str::to_owned).collect();
-    let command = format!("checkout]\ncommand = [\"python3\", \"-S\", \"{}\"]\n", link.display());
+    let command = format!("checkout]\ncommand = [\"env\", {kept}, \"python3\", \"-S\", \"{}\"]\n", link.display());
     let plan = plan.into_iter().map(|part| if part.starts_with("checkout]") { command.clone() } else { part });
-    let plan = plan.collect::<Vec<_>>().join("[jobs.");
+    let plan = plan.collect::<Vec<_>>().join("[jobs.").replace("\"SHOP_PORT", &format!("{kept}, \"SHOP_PORT"));
     let folder = tempfile::tempdir().expect("it works");
     let report = rehearse(&plan, folder.path(), &only(&["checkout"])).expect("it works");
     let drills: Vec<&str> = report.outcomes.iter().map(|outcome| outcome.drill.id).collect();

@@ -49,10 +49,10 @@ pub(super) const SCENES: &[Scene] = &[
     .told(Family::Callbacks, Story::Callback(Callback::ForgedPayment)),
     Text {
         id: "B05",
-        title: "Key of a cheaper payment",
+        title: "Key of another payment",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "A customer pays one penny, and posts that key for a larger order.",
+        imitates: "A customer pays one penny, and posts that key for a larger order; then the key of another order of the same price.",
         mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
         result. Compare amount, currency and order.",
     }

@@ -13,7 +13,7 @@ const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReferen
 
 /// A capture or a refund of a part of 9.98 GBP.
 const fn part(job: Job, rules: &'static [Rule]) -> Story {
-    Story::Later(Later { job, amount: 300, rules })
+    Story::Later(Later { job, amount: 300, refunded: 0, rules })
 }
 
 pub(super) const SCENES: &[Scene] = &[
@@ -49,10 +49,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial refund",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "Part of a payment is refunded.",
-        mend: "Send transactionValue in the smallest unit of the currency.",
+        imitates: "29 pence of a payment are refunded.",
+        mend: "Send transactionValue in the smallest unit of the currency, and keep amounts as whole numbers: 0.29 * 100 is less than 29 in floating point.",
     }
-    .told(Family::Money, part(Job::Refund, &[])),
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 29, refunded: 0, rules: &[] })),
     Text {
         id: "M54",
         title: "Refund, reply lost",
@@ -92,4 +92,25 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it.",
     }
     .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })])),
+    Text {
+        id: "M68",
+        title: "Refund of more than is left",
+        severity: Severity::High,
+        basis: "2 §3.2",
+        imitates: "The whole payment was refunded before, so the service refuses the refund with an error.",
+        mend: "Read the reply: only transactionStatusCode 600 means that the refund was made. After an error code nothing was moved.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, refunded: 998, rules: &[] })),
+    Text {
+        id: "M69",
+        title: "Refund declined",
+        severity: Severity::High,
+        basis: "2 §2.3",
+        imitates: "The service replies with HTTP 200 that the refund is declined.",
+        mend: "Read the reply: only transactionStatusCode 600 means that the refund was made, whatever the HTTP status.",
+    }
+    .told(
+        Family::Money,
+        part(Job::Refund, &[Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })]),
+    ),
 ];

@@ -219,25 +219,44 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "2 §4.3",
         imitates: "An order in Bahraini dinars.",
-        mend: "Prices are whole numbers of the smallest unit: 1.250 dinars is 1250.",
+        mend: "Prices are whole numbers of the smallest unit: 1.001 dinars is 1001.",
     }
-    .charge(Family::Money, Charge { amount: 1250, currency: "BHD", ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { amount: 1001, currency: "BHD", ..Charge::PLAIN }),
     Text {
         id: "M48",
         title: "A large amount",
         severity: Severity::Medium,
         basis: "2 §4.3",
-        imitates: "An order of a million and a penny.",
-        mend: "Keep amounts as whole numbers, not as floating point numbers.",
+        imitates: "An order of more than a million pounds.",
+        mend: "Keep amounts as whole numbers, not as floating point numbers: 1048576.13 * 100 is less than 104857613 in floating point.",
     }
-    .charge(Family::Money, Charge { amount: 100_000_001, ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { amount: 104_857_613, ..Charge::PLAIN }),
     Text {
         id: "M49",
-        title: "The smallest amount",
+        title: "A small amount",
         severity: Severity::Low,
         basis: "2 §4.3",
-        imitates: "An order of one penny.",
-        mend: "Keep amounts as whole numbers, not as floating point numbers.",
+        imitates: "An order of 29 pence.",
+        mend: "Keep amounts as whole numbers, not as floating point numbers: 0.29 * 100 is less than 29 in floating point.",
     }
-    .charge(Family::Money, Charge { amount: 1, ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { amount: 29, ..Charge::PLAIN }),
+    Text {
+        id: "M67",
+        title: "Another order of the same amount",
+        severity: Severity::Critical,
+        basis: "2 §4.3",
+        imitates: "The same customer orders again, and pays the same amount with the same card.",
+        mend: "Derive the reference from the order, so that no other order has it: the service takes each reference once, and a lookup by \
+        the reference of another order shows the payment of that order.",
+    }
+    .charge(Family::Money, Charge { runs: Runs::TwoOrders, judged: Judged::TwoOrders, ..Charge::PLAIN }),
+    Text {
+        id: "M70",
+        title: "An order with special characters",
+        severity: Severity::Medium,
+        basis: "1 §5, 2 §4.3, A1",
+        imitates: "The name of the order has letters and signs that a form has to encode.",
+        mend: "Sign the values as they are, in UTF-8, and percent-encode them in the body, in UTF-8 too: a plus sign is %2B.",
+    }
+    .charge(Family::Money, Charge { suffix: " é+&%=/ 漢", ..Charge::PLAIN }),
 ];

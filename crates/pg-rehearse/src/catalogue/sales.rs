@@ -35,10 +35,10 @@ pub(super) const SCENES: &[Scene] = &[
     .told(Family::Checkout, Story::Checkout(Checkout::WithoutKey)),
     Text {
         id: "K03",
-        title: "Success page with a cheaper key",
+        title: "Success page with the key of another payment",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "A customer pays one penny, and opens the success page of a larger order with that key.",
+        imitates: "A customer pays one penny, and opens the success page of a larger order with that key, and again with the key of a payment in another currency.",
         mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::OtherKey)),
@@ -64,9 +64,9 @@ pub(super) const SCENES: &[Scene] = &[
         id: "K06",
         title: "The customer comes back twice",
         severity: Severity::High,
-        basis: "3 §6",
-        imitates: "The success page is opened again.",
-        mend: "Record the trans_keys that you have handled, and handle each once.",
+        basis: "3 §4.1, §6",
+        imitates: "The customer pays yen, which have no decimals, and opens the success page twice.",
+        mend: "Send the currency and the price of the order: 998 yen is 998. Record the trans_keys that you have handled, and handle each once.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Twice)),
     Text {
@@ -96,6 +96,15 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Create a new link when the stored one has expired, and trust only a lookup.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Expired)),
+    Text {
+        id: "K10",
+        title: "Success page with the key of another order",
+        severity: Severity::Critical,
+        basis: "3 §4.8, §6",
+        imitates: "A customer pays one order, and opens the success page of another order of the same price with that key.",
+        mend: "Store the token of the link with the order. Look the trans_key up, and compare token, value and currency with those of the order.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::OtherOrder)),
     Text {
         id: "S01",
         title: "The customer passes",
@@ -171,4 +180,13 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Ask for the status; an authentication that timed out is not a payment.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen })),
+    Text {
+        id: "S09",
+        title: "Initiation failed",
+        severity: Severity::High,
+        basis: "2 §3.3, §4.4",
+        imitates: "The service answers the initiation with status 608, without authenticationKey and authenticationUrl.",
+        mend: "Read transactionStatusCode: only 607 has an authenticationKey. After 608 claim not-charged, or unknown.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
 ];

@@ -94,7 +94,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Item reported twice",
         severity: Severity::Medium,
         basis: "1 §2.2",
-        imitates: "The reply contains one entry twice.",
+        imitates: "The reply contains one entry twice, and its entries in another order than the list.",
         mend: "Match entries by oldCardKey, and apply each once.",
     }
     .told(Family::StoredCards, Story::Update(Update { rules: &[Rule::all(On::Retrieval, Act::Edit(Edit::EntryTwice))], ..Update::PLAIN })),

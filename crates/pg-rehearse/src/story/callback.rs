@@ -4,7 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 
-use super::{Played, checkout, page, redirect::secrets};
+use super::{
+    Asked, Played,
+    order::{Order, come_back, paid},
+    page,
+    redirect::secrets,
+};
 use crate::{
     clock,
     drill::Drill,
@@ -38,6 +43,30 @@ pub(crate) enum Callback {
     Secrets,
 }
 
+impl Callback {
+    /// Whether it is about a payment, so that the shop has to know the order.
+    const fn is_payment(self) -> bool {
+        !matches!(self, Self::GenuineBatch | Self::ForgedBatch | Self::Huge | Self::Garbage | Self::Secrets)
+    }
+
+    /// Returns what the plan lacks for it.
+    fn lacks(self, troupe: &Troupe) -> Option<&'static str> {
+        let is_url = matches!(troupe.plan.jobs.get(&Job::Callback), Some(Means::Url(_)));
+        match self {
+            Self::Slow if !is_url => Some("a command has no connection over which a body could arrive slowly"),
+            Self::Late | Self::Overtaken if !troupe.plan.has(Job::CheckoutReturn) => {
+                Some("the plan has no job checkout_return")
+            }
+            _ => None,
+        }
+    }
+}
+
+async fn ordered(stage: &mut Stage) -> Result<Order, SetupError> {
+    let name = stage.order.clone();
+    Order::made(stage, &name).await
+}
+
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Callback) -> Played {
     let mut setting = Setting::plain();
     if story == Callback::Overtaken {
@@ -45,16 +74,22 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         setting = Setting { rules, door: Door::Plain, credentials: Credentials::Right };
     }
     let mut stage = Stage::set(troupe, drill, round, setting).await?;
-    let findings = match story {
-        Callback::GenuineBatch | Callback::ForgedBatch => batch(&mut stage, story).await?,
-        Callback::Huge => huge(&stage).await?,
-        Callback::Slow => slow(&mut stage).await?,
-        Callback::Late | Callback::Overtaken => with_customer(&mut stage, story).await?,
-        Callback::Garbage | Callback::Secrets => garbage(&stage, story).await?,
-        _ => payment(&mut stage, story).await?,
+    if let Some(why) = story.lacks(troupe) {
+        return Ok(Outcome::not_applicable(drill, why.to_owned()));
+    }
+    let order = if story.is_payment() { Some(ordered(&mut stage).await?) } else { None };
+    let findings = match (story, &order) {
+        (Callback::Slow, Some(order)) => slow(&mut stage, order).await?,
+        (Callback::Late | Callback::Overtaken, Some(order)) => with_customer(&mut stage, story, order).await?,
+        (_, Some(order)) => payment(&mut stage, story, order).await?,
+        (Callback::GenuineBatch | Callback::ForgedBatch, None) => batch(&mut stage, story).await?,
+        (Callback::Huge, None) => huge(&stage).await?,
+        (_, None) => garbage(&stage, story).await?,
     };
     let findings = match findings {
-        Ok(findings) if findings.is_empty() => refusal_of_all(&mut stage, story).await?.map_or(Ok(findings), Err),
+        Ok(findings) if findings.is_empty() => {
+            refusal_of_all(&mut stage, story, order).await?.map_or(Ok(findings), Err)
+        }
         other => other,
     };
     Ok(match findings {
@@ -62,9 +97,6 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         Err(why) => Outcome::not_applicable(drill, why),
     })
 }
-
-/// Findings, or why the drill does not apply to the shop.
-type Asked = Result<Vec<Finding>, String>;
 
 async fn post(stage: &Stage, what: &str, content_type: &'static str, body: String) -> Result<Seen, Silent> {
     stage.wire().note(Lane::Wire, Lane::Integration, format!("callback: {what}"));
@@ -83,7 +115,11 @@ fn reached(seen: Result<Seen, Silent>) -> Result<Seen, SetupError> {
 }
 
 /// Returns why the drill proves nothing, if the address also refuses a genuine callback.
-async fn refusal_of_all(stage: &mut Stage, story: Callback) -> Result<Option<String>, SetupError> {
+async fn refusal_of_all(
+    stage: &mut Stage,
+    story: Callback,
+    order: Option<Order>,
+) -> Result<Option<String>, SetupError> {
     let (is_batch, is_payment) = match story {
         Callback::ForgedBatch => (true, false),
         Callback::ForgedPayment | Callback::OtherPayment | Callback::Slow => (false, true),
@@ -93,9 +129,12 @@ async fn refusal_of_all(stage: &mut Stage, story: Callback) -> Result<Option<Str
     };
     let mut why = None;
     if is_payment {
-        let order = stage.order.clone();
-        let (token, key) = checkout::paid(stage, &order, "9.98")?;
-        let seen = reached(post(stage, "a payment", FORM, about(&token, &key, &order, "9.98")).await)?;
+        let order = match order {
+            Some(order) => order,
+            None => ordered(stage).await?,
+        };
+        let genuine = paid_callback(stage, &order)?;
+        let seen = reached(post(stage, "a payment", FORM, genuine).await)?;
         why = refused(&seen, PAYMENT);
     }
     if is_batch && (!is_payment || why.is_some()) {
@@ -160,14 +199,14 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     })
 }
 
-/// Returns the service's callback about a hosted payment.
-fn about(token: &str, key: &str, order: &str, value: &str) -> String {
+/// Returns the service's callback about a hosted payment of 9.98 GBP.
+fn about(token: &str, key: &str, order: &str) -> String {
     form_urlencoded::Serializer::new(String::new())
         .extend_pairs([
             ("tokenid", token),
             ("trans_key", key),
             ("trans_type", "auth"),
-            ("trans_value", value),
+            ("trans_value", "9.98"),
             ("currency", "GBP"),
             ("status", "1"),
             ("trans_reference", order),
@@ -177,27 +216,20 @@ fn about(token: &str, key: &str, order: &str, value: &str) -> String {
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
-    let order = stage.order.clone();
-    let (token, key) = checkout::paid(stage, &order, "9.98")?;
+/// Pays an order, and returns the service's callback about it.
+fn paid_callback(stage: &mut Stage, order: &Order) -> Result<String, SetupError> {
+    let (token, key) = order.pay(stage)?;
+    Ok(about(&token, &key, &order.name))
+}
+
+async fn payment(stage: &mut Stage, story: Callback, order: &Order) -> Result<Asked, SetupError> {
+    match story {
+        Callback::ForgedPayment => return forged_payment(stage, order).await,
+        Callback::OtherPayment => return other_payment(stage, order).await.map(Ok),
+        _ => {}
+    }
+    let genuine = paid_callback(stage, order)?;
     let before = stage.exchanges().len();
-    let genuine = about(&token, &key, &order, "9.98");
-    if story == Callback::ForgedPayment {
-        let forged_key = stage.dice.letters(32);
-        let forged = about(&stage.dice.letters(32), &forged_key, &order, "9.98");
-        let seen = reached(post(stage, "a payment that never was", FORM, forged).await)?;
-        return Ok(Ok(forged_payment(stage, &seen, before).await));
-    }
-    if story == Callback::OtherPayment {
-        let (token, key) = checkout::paid(stage, "another-order", "0.01")?;
-        let body = about(&token, &key, &order, "9.98");
-        let seen = reached(post(stage, "the key of another, cheaper payment", FORM, body).await)?;
-        let mut findings = Vec::new();
-        if page::says_paid(&seen) {
-            findings.push(fault("callback-trusted", "a payment of 0.01 was accepted for an order of 9.98"));
-        }
-        return Ok(Ok(findings));
-    }
     let times = if story == Callback::Twice { 2 } else { 1 };
     let mut seen = Seen::default();
     for _ in 0..times {
@@ -213,9 +245,39 @@ async fn payment(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError
         Ok(vec![again])
     } else if stage.asked_since(before).await {
         Ok(Vec::new())
+    } else if !order.is_known() && page::claim(&seen).is_none() {
+        Err(order.unknown(NOTHING_ASKED))
     } else {
         Ok(vec![doubt("not-confirmed", "the callback was accepted without looking up the payment")])
     })
+}
+
+const NOTHING_ASKED: &str = "it accepts the callback about a payment of it without a lookup";
+
+/// Posts the keys of other payments: of a cheaper one, and of another order of the same price.
+async fn other_payment(stage: &mut Stage, order: &Order) -> Result<Vec<Finding>, SetupError> {
+    let cheaper = paid(stage, "another-order", "0.01", "GBP")?;
+    let other = Order::made(stage, &format!("{}-other", order.name)).await?.pay(stage)?;
+    // What the page says now does not follow from a callback.
+    let reads_page = stage.troupe.plan.has(Job::CheckoutReturn) && !page::says_paid(&unpaid_page(stage, order).await?);
+    let mut findings = Vec::new();
+    for ((token, key), what) in [(cheaper, "a payment of 0.01 GBP"), (other, "the payment of another order")] {
+        let body = about(&token, &key, &order.name);
+        let seen = reached(post(stage, &format!("the key of {what}"), FORM, body).await)?;
+        if page::says_paid(&seen) {
+            let why = format!("the callback accepts the key of {what} for an order of 9.98 GBP");
+            findings.push(fault("callback-trusted", why));
+        } else if reads_page && page::says_paid(&unpaid_page(stage, order).await?) {
+            let why = format!("after a callback with the key of {what}, the success page says paid");
+            findings.push(fault("callback-trusted", why));
+        }
+    }
+    Ok(findings)
+}
+
+/// Opens the success page of an order without a key.
+async fn unpaid_page(stage: &Stage, order: &Order) -> Result<Seen, SetupError> {
+    come_back(stage, "without a key", &[("order", &order.name)]).await
 }
 
 /// Returns the failure of a shop that charges a customer who has paid: that payment was part of the preparation.
@@ -225,36 +287,44 @@ fn charged_again(stage: &Stage) -> Result<Option<Finding>, SetupError> {
     Ok((charges > 0).then(|| fault("charged-twice", why())))
 }
 
-async fn forged_payment(stage: &Stage, seen: &Seen, before: usize) -> Vec<Finding> {
-    if page::says_paid(seen) {
-        return vec![fault("callback-trusted", "a forged callback was trusted: it says paid, but nothing was charged")];
+async fn forged_payment(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
+    let forged = about(&stage.dice.letters(32), &stage.dice.letters(32), &order.name);
+    let before = stage.exchanges().len();
+    let seen = reached(post(stage, "a payment that never was", FORM, forged).await)?;
+    if page::says_paid(&seen) {
+        let why = "a forged callback was trusted: it says paid, but nothing was charged";
+        return Ok(Ok(vec![fault("callback-trusted", why)]));
     }
-    if seen.status >= 400 || page::claim(seen).is_some() || stage.asked_since(before).await {
-        return Vec::new();
+    if seen.status >= 400 || page::claim(&seen).is_some() || stage.asked_since(before).await {
+        return Ok(Ok(Vec::new()));
     }
-    vec![fault("callback-trusted", "a forged callback was accepted without asking the service")]
+    if !order.is_known() {
+        let genuine = paid_callback(stage, order)?;
+        let before = stage.exchanges().len();
+        let seen = reached(post(stage, "a payment", FORM, genuine).await)?;
+        if page::claim(&seen).is_none() && !stage.asked_since(before).await {
+            return Ok(Err(order.unknown(NOTHING_ASKED)));
+        }
+    }
+    Ok(Ok(vec![fault("callback-trusted", "a forged callback was accepted without asking the service")]))
 }
 
 /// The time between the customer's return and the callback, when one overtakes the other.
 const APART: Duration = Duration::from_millis(150);
 
 /// Plays the callback, and the customer who comes back to the success page before it or meanwhile.
-async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> {
-    if !stage.troupe.plan.has(Job::CheckoutReturn) {
-        return Ok(Err("the plan has no job checkout_return".to_owned()));
-    }
-    let order = stage.order.clone();
-    let (token, key) = checkout::paid(stage, &order, "9.98")?;
-    let genuine = about(&token, &key, &order, "9.98");
-    let query = [("order", &*order), ("trans_key", &*key)];
+async fn with_customer(stage: &mut Stage, story: Callback, order: &Order) -> Result<Asked, SetupError> {
+    let (token, key) = order.pay(stage)?;
+    let genuine = about(&token, &key, &order.name);
+    let query = [("order", &*order.name), ("trans_key", &*key)];
     let (posted, page) = if story == Callback::Late {
-        let page = checkout::come_back(stage, "after the payment", &query).await?;
+        let page = come_back(stage, "after the payment", &query).await?;
         stage.house.advance(Duration::from_secs(3600));
         (reached(post(stage, "the payment, an hour later", FORM, genuine).await)?, page)
     } else {
         let customer = async {
             clock::pause(APART).await;
-            checkout::come_back(stage, "while the callback is being handled", &query).await
+            come_back(stage, "while the callback is being handled", &query).await
         };
         let (posted, page) = tokio::join!(post(stage, "a payment", FORM, genuine), customer);
         (reached(posted)?, page?)
@@ -262,6 +332,9 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
     let mut findings = Vec::new();
     for (what, seen) in [("callback", &posted), ("success page", &page)] {
         if seen.status >= 400 {
+            if let Some(sign) = refusal_of_one(stage, order, what).await? {
+                return Ok(Err(order.unknown(&sign)));
+            }
             findings.push(fault(
                 "refused-with-the-customer",
                 format!("the customer has paid, but the {what} returns HTTP {}", seen.status),
@@ -278,20 +351,32 @@ async fn with_customer(stage: &mut Stage, story: Callback) -> Result<Asked, Setu
     Ok(Ok(findings))
 }
 
+/// Returns the sign that the shop does not know orders that it did not make: it refuses the callback about a payment of
+/// another one of them too, or the customer.
+async fn refusal_of_one(stage: &mut Stage, order: &Order, what: &str) -> Result<Option<String>, SetupError> {
+    if order.is_known() {
+        return Ok(None);
+    }
+    let other = Order::made(stage, &format!("{}-other", order.name)).await?;
+    let (token, key) = other.pay(stage)?;
+    let seen = if what == "callback" {
+        reached(post(stage, "a payment of another order", FORM, about(&token, &key, &other.name)).await)?
+    } else {
+        come_back(stage, "after a payment of another order", &[("order", &other.name), ("trans_key", &key)]).await?
+    };
+    Ok((seen.status >= 400).then(|| format!("its {what} returns HTTP {} after the payment alone too", seen.status)))
+}
+
 /// How long a callback may take while another one arrives byte by byte.
 const BESIDE: Duration = Duration::from_secs(3);
 
-async fn slow(stage: &mut Stage) -> Result<Asked, SetupError> {
-    if !matches!(stage.troupe.plan.jobs.get(&Job::Callback), Some(Means::Url(_))) {
-        return Ok(Err("a command has no connection over which a body could arrive slowly".to_owned()));
-    }
-    let order = stage.order.clone();
-    let (token, key) = checkout::paid(stage, &order, "9.98")?;
+async fn slow(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
+    let genuine = paid_callback(stage, order)?;
     let address = stage.address(Job::Callback);
     stage.wire().note(Lane::Wire, Lane::Integration, "callback: byte by byte");
     let trickling = tokio::spawn(async move { shop::trickle(&address, FORM, Duration::from_millis(50)).await });
     clock::pause(APART).await;
-    let beside = post(stage, "a payment, meanwhile", FORM, about(&token, &key, &order, "9.98"));
+    let beside = post(stage, "a payment, meanwhile", FORM, genuine);
     let beside = tokio::time::timeout(BESIDE, beside).await;
     trickling.abort();
     Ok(Ok(match beside {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Played, search, search::Place};
 use crate::{
-    adapter::{End, Ran},
+    adapter::{Claim, End, Ran},
     certificates::Certificate,
     drill::Drill,
     finding::{Finding, Verdict},
@@ -16,7 +16,7 @@ use crate::{
     plan::{Job, Way},
     report::Outcome,
     stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Act, Door, On, Rule},
+    wire::{Act, Door, Exchange, On, Rule},
 };
 
 /// A charge with its fault.
@@ -25,6 +25,8 @@ pub(crate) struct Charge {
     pub(crate) card: Scenario,
     pub(crate) amount: u64,
     pub(crate) currency: &'static str,
+    /// The end of the order's name.
+    pub(crate) suffix: &'static str,
     /// The required form of the card; by default the form that the integration supports.
     pub(crate) way: Option<Way>,
     pub(crate) rules: &'static [Rule],
@@ -40,6 +42,7 @@ impl Charge {
         card: Scenario::Approved,
         amount: 998,
         currency: "GBP",
+        suffix: "",
         way: None,
         rules: &[],
         runs: Runs::Once,
@@ -60,6 +63,8 @@ pub(crate) enum Runs {
     AgainForgetful,
     /// Two at the same time.
     Together,
+    /// Once, and once more for another order, with the same card and amount.
+    TwoOrders,
 }
 
 /// How clients connect to the service.
@@ -85,6 +90,8 @@ pub(crate) enum Judged {
     Trap,
     /// Whether the payment has a unique reference.
     Reference,
+    /// Whether two orders are two payments.
+    TwoOrders,
 }
 
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Charge) -> Played {
@@ -97,6 +104,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     };
     let setting = Setting { rules: story.rules.to_vec(), door, credentials: story.credentials };
     let mut stage = Stage::set(troupe, drill, round, setting).await?;
+    stage.order.push_str(story.suffix);
     let Some(way) = stage.way(story.way) else {
         let wanted = story.way.map_or("", Way::name);
         return Ok(Outcome::not_applicable(drill, format!("the integration does not support charging by {wanted}")));
@@ -108,16 +116,47 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     }
     let card = card(&mut stage, story.card);
     let watch = search::Watch::begin(&stage, &card);
-    perform(&mut stage, story, way, &card).await?;
+    let of_first = perform(&mut stage, story, way, &card).await?;
+    if let Some(claim) = refuses_the_name(&stage, story) {
+        let why = format!("the integration sends no payment for an order of this name: it claims {claim}");
+        return Ok(Outcome::not_applicable(drill, why));
+    }
     let mut findings = match story.judged {
         Judged::Money(expect) => money(&stage, expect, story)?,
         Judged::Nothing => nothing_sent(&stage, story)?,
         Judged::Secrets(places) => with_claims(&stage, watch.find(&stage, places).await),
         Judged::Trap => with_claims(&stage, trapped(&stage, &card)),
         Judged::Reference => with_claims(&stage, reference(&stage)),
+        Judged::TwoOrders => two_orders(&stage, of_first)?,
     };
+    findings.extend(without_timeout(&stage));
+    if drill.id == FIRST {
+        findings.extend(troupe.refused.iter().map(|why| doubt("form-refused", why)));
+    }
     findings.extend(untouched(&stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
     Ok(stage.judged(findings))
+}
+
+/// The drill whose outcome names the forms of a card that are not rehearsed.
+const FIRST: &str = "M01";
+
+/// Returns the claim of an integration that takes no order of the drill's name, which the documents do not ask of it.
+fn refuses_the_name(stage: &Stage, story: &Charge) -> Option<&'static str> {
+    let sent = stage.exchanges().iter().any(|one| one.is(On::Payment));
+    let claim = stage.ran().last().and_then(|ran| ran.claim)?;
+    (!story.suffix.is_empty() && !sent).then(|| claim.name())
+}
+
+/// Returns the warning about an integration that waits longer than the drill, which kills and restarts it: a shop in
+/// production would still wait.
+fn without_timeout(stage: &Stage) -> Option<Finding> {
+    let (last, earlier) = stage.ran().split_last()?;
+    let is_late = earlier.iter().any(|ran| ran.end == End::TimedOut) && last.claim.is_some();
+    is_late.then(|| {
+        let seconds = stage.timeout().as_secs();
+        let why = format!("the adapter waited more than {seconds} seconds and was killed: set a timeout for the reply");
+        doubt("no-timeout", why)
+    })
 }
 
 /// Returns the failure of an integration that never met the fault, since it sent no payment. Without a listener, an
@@ -154,30 +193,39 @@ pub(crate) fn input(stage: &Stage, amount: u64, currency: &str, source: &(&'stat
     input
 }
 
-async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Result<(), SetupError> {
+/// Runs the integration. Returns the number of requests for the first order.
+async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Result<usize, SetupError> {
     let source = stage.source(way, card)?;
     let line = input(stage, story.amount, story.currency, &source);
     if story.runs == Runs::Together {
         stage.run_together(Job::Charge, &line).await;
         stage.arrive_late();
-        return Ok(());
+        return Ok(stage.exchanges().len());
     }
+    // What the runner does for the second order is not judged.
+    let next = if story.runs == Runs::TwoOrders { Some(stage.source(way, card)?) } else { None };
     until_ended(stage, &line).await;
     let killed = story.rules.iter().any(|rule| matches!(rule.act, Act::Kill { .. }));
     if killed && stage.ran().len() == 1 {
         // The integration ended before the kill; it is restarted anyway.
         again(stage, &line, 2).await;
     }
+    let of_first = stage.exchanges().len();
     match story.runs {
-        Runs::Once | Runs::Together => {}
+        Runs::Once | Runs::Together | Runs::TwoOrders => {}
         Runs::Again => drop(stage.run(Job::Charge, &line).await),
         Runs::AgainForgetful => {
             stage.forget()?;
             stage.run(Job::Charge, &line).await;
         }
     }
+    if let Some(source) = next {
+        let mut line = input(stage, story.amount, story.currency, &source);
+        line["order"] = format!("{}-2", stage.order).into();
+        until_ended(stage, &line).await;
+    }
     stage.arrive_late();
-    Ok(())
+    Ok(of_first)
 }
 
 /// Starts the integration, and starts it once more after a kill or a timeout.
@@ -211,6 +259,41 @@ fn money(stage: &Stage, expect: Expect, story: &Charge) -> Result<Vec<Finding>, 
         currency: story.currency,
     };
     Ok(judge::charge(expect, &evidence))
+}
+
+/// Checks that each of two orders was paid, under a reference of its own.
+fn two_orders(stage: &Stage, of_first: usize) -> Result<Vec<Finding>, SetupError> {
+    if let Some(silent) = stage.ran().iter().find(|ran| ran.claim.is_none()) {
+        return Ok(vec![broken(silent.trouble())]);
+    }
+    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+    let paid = stage.ran().iter().filter(|ran| ran.claim == Some(Claim::Paid)).count();
+    let exchanges = stage.exchanges();
+    let references = |sent: &[Exchange]| -> Vec<String> {
+        let payments = sent.iter().filter(|one| one.is(On::Payment));
+        payments.filter_map(|one| one.parameter("uniqueMerchantReference")).map(str::to_owned).collect()
+    };
+    let (first, second) = (references(&exchanges[..of_first]), references(&exchanges[of_first..]));
+    let shared = second.iter().find(|reference| !reference.is_empty() && first.contains(reference));
+    let told = format!("two orders of one customer: {}", judge::count(charges, "charge"));
+    Ok(match shared {
+        Some(reference) if paid > charges => vec![fault(
+            "unpaid-but-said-paid",
+            format!(
+                "{told}, but the integration claims paid for both: both have the uniqueMerchantReference {reference}"
+            ),
+        )],
+        Some(reference) => {
+            vec![fault("shared-reference", format!("{told}; both have the uniqueMerchantReference {reference}"))]
+        }
+        None if paid > charges => {
+            vec![fault("unpaid-but-said-paid", format!("{told}, but the integration claims paid for {paid}"))]
+        }
+        None if charges < 2 => vec![fault("sale-lost", format!("nothing went wrong, but {told}"))],
+        None if charges > 2 => vec![fault("charged-twice", told)],
+        None if paid < 2 => vec![fault("charged-but-said-unpaid", format!("{told}, but paid is claimed for {paid}"))],
+        None => Vec::new(),
+    })
 }
 
 /// Checks that a server with a wrong certificate received no request.

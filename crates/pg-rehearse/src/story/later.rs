@@ -22,7 +22,16 @@ use crate::{
 pub(crate) struct Later {
     pub(crate) job: Job,
     pub(crate) amount: u64,
+    /// What the runner has refunded before.
+    pub(crate) refunded: u64,
     pub(crate) rules: &'static [Rule],
+}
+
+impl Later {
+    /// Whether nothing goes wrong.
+    const fn is_plain(&self) -> bool {
+        self.rules.is_empty() && self.refunded == 0
+    }
 }
 
 /// The earlier reservation or payment.
@@ -31,7 +40,7 @@ const ORIGINAL: u64 = 998;
 pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Later) -> Played {
     let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
     let mut stage = Stage::set(troupe, drill, round, setting).await?;
-    let key = original(&mut stage, story.job)?;
+    let key = original(&mut stage, story)?;
     let mut line = json!({
         "job": story.job.name(),
         "order": stage.order,
@@ -50,10 +59,10 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
 }
 
 /// A reservation or a payment made by the runner.
-fn original(stage: &mut Stage, job: Job) -> Result<String, SetupError> {
+fn original(stage: &mut Stage, story: &Later) -> Result<String, SetupError> {
     let number = stage.dice.card_number();
     let price = ORIGINAL.to_string();
-    let method = if job == Job::Capture { "transaction/preauth" } else { "transaction/auth" };
+    let method = if story.job == Job::Capture { "transaction/preauth" } else { "transaction/auth" };
     let paid = stage.house.call(
         method,
         &[
@@ -65,8 +74,13 @@ fn original(stage: &mut Stage, job: Job) -> Result<String, SetupError> {
             ("itemPrice0", &price),
         ],
     )?;
+    let key = paid["transactionKey"].as_str().ok_or_else(|| text("no transaction key"))?;
+    if story.refunded > 0 {
+        let value = story.refunded.to_string();
+        stage.house.call("transaction/refund", &[("transactionKey", key), ("transactionValue", &value)])?;
+    }
     stage.prepared()?;
-    paid["transactionKey"].as_str().map(ToOwned::to_owned).ok_or_else(|| text("no transaction key"))
+    Ok(key.to_owned())
 }
 
 fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
@@ -98,13 +112,13 @@ fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
             format!("the integration claims {}, but the money was moved", last.name()),
         ));
     }
-    if story.rules.is_empty() && moved == 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
+    if story.is_plain() && moved == 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
         findings.push(fault(
             "nothing-moved",
             format!("nothing went wrong, but the integration claims {}, and no money was moved", last.name()),
         ));
     }
-    if story.rules.is_empty() && *last == Claim::Unknown {
+    if story.is_plain() && *last == Claim::Unknown {
         findings.push(fault("outcome-not-read", "nothing went wrong, but the integration claims unknown"));
     }
     if findings.is_empty() && !stage.exchanges().iter().any(|one| one.is(On::Later)) {

@@ -8,6 +8,7 @@ use std::{
 
 use crate::{
     adapter, cv2,
+    disguise::{has_number, has_secret},
     finding::Finding,
     house::Card,
     judge::{doubt, fault},
@@ -126,7 +127,7 @@ impl Watch {
         }
         if credentials {
             for (name, secret) in stage.house.account.secrets() {
-                if text.contains(secret) {
+                if has_secret(text, secret) {
                     findings.push(fault("credential-shown", format!("the {name} is in {place}")));
                 }
             }
@@ -150,7 +151,7 @@ impl Watch {
             }
             let own = ["apiKey", "apiPassword", "api_key", "api_password", "accountUpdaterKey"];
             for (what, secret) in account.secrets() {
-                if value.contains(secret) && !own.contains(&name.as_str()) {
+                if has_secret(value, secret) && !own.contains(&name.as_str()) {
                     findings
                         .push(fault("credential-misplaced", format!("the {what} is in {name} of {}", exchange.method)));
                 }
@@ -158,7 +159,7 @@ impl Watch {
         }
         for (name, value) in &exchange.headers {
             if has_number(value, &self.card.number)
-                || account.secrets().iter().any(|(_, secret)| value.contains(secret))
+                || account.secrets().iter().any(|(_, secret)| has_secret(value, secret))
             {
                 findings.push(fault(
                     "secret-in-a-header",
@@ -168,18 +169,6 @@ impl Watch {
         }
         findings
     }
-}
-
-/// Returns the number without separators, or in groups of four.
-fn has_number(text: &str, number: &str) -> bool {
-    let mut rest = number.as_bytes();
-    let mut groups = Vec::new();
-    while !rest.is_empty() {
-        let (group, after) = rest.split_at(rest.len().min(4));
-        groups.push(String::from_utf8_lossy(group).into_owned());
-        rest = after;
-    }
-    text.contains(number) || text.contains(&groups.join(" ")) || text.contains(&groups.join("-"))
 }
 
 /// Searches files one by one, those that changed last first: the secrets of a drill are in what it has just written.
@@ -278,13 +267,6 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_found_with_and_without_separators() {
-        assert!(has_number("card=4111122223333444&", "4111122223333444"));
-        assert!(has_number("4111 1222 2333 3444", "4111122223333444"));
-        assert!(!has_number("411112******3444", "4111122223333444"));
-    }
 
     #[test]
     fn one_budget_of_bytes_bounds_what_is_read_and_the_rest_is_told() {

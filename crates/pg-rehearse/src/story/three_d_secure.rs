@@ -7,13 +7,13 @@ use http::Request;
 use pg_sandbox::cards::{CARDS, Scenario};
 use serde_json::{Value, json};
 
-use super::{Played, checkout::hidden};
+use super::{Played, order::hidden};
 use crate::{
     adapter::{Claim, End, Ran},
     drill::Drill,
     finding::{Finding, Lane},
     house::{Card, SetupError, form, text},
-    judge::{self, Evidence, Expect, broken, fault},
+    judge::{self, Evidence, Expect, broken, doubt, fault},
     plan::{Job, Way},
     stage::{Credentials, Setting, Stage, Troupe},
     wire::{Door, Exchange, On, Rule},
@@ -53,6 +53,9 @@ pub(crate) enum Back {
 
 const PRICE: u64 = 998;
 
+/// A card whose authentication cannot be initiated.
+const REFUSED: Scenario = Scenario::NoResponse;
+
 /// The bank may have charged (A93).
 const NO_RESPONSE_FROM_BANK: &str = "119";
 
@@ -87,19 +90,24 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
 }
 
 fn opened(started: &Ran) -> Option<(String, String)> {
-    let (key, address) = started.text("authenticationKey").zip(started.text("authenticationUrl"))?;
-    Some((key.to_owned(), address.to_owned()))
+    let text = |name| started.text(name).filter(|text| !text.is_empty());
+    Some((text("authenticationKey")?.to_owned(), text("authenticationUrl")?.to_owned()))
 }
 
 /// Judges an integration that started no authentication: this is correct if a fault occurred and the claim says so.
 fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
+    let is_refused = story.card == REFUSED;
     match started.claim {
+        None if is_refused && stage.exchanges().iter().any(|one| one.is_initiation() && one.answered) => {
+            let why = format!("the authentication failed with status 608, and {}", started.trouble());
+            Ok(vec![fault("failed-initiation-not-read", why)])
+        }
         None => Ok(vec![broken(if started.answer.is_empty() {
             started.trouble()
         } else {
             "the integration's answer lacks authenticationKey or authenticationUrl".to_owned()
         })]),
-        Some(_) if story.rules.is_empty() => {
+        Some(_) if story.rules.is_empty() && !is_refused => {
             Ok(vec![fault("not-initiated", "nothing went wrong, but the integration started no authentication")])
         }
         Some(_) => judged(stage, story),
@@ -175,11 +183,32 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
              authentication (A108), but the documents do not say so, and another service may charge twice",
         ));
     }
+    if paid_unasked(&exchanges) {
+        let why = "the payment was sent before a getAuthenticationStatus was answered: ask whether the customer has \
+                   passed, and who is liable";
+        // Only here the answer is another one.
+        let kind = "status-never-asked";
+        findings.push(if story.card == Scenario::ChallengeRequired { fault(kind, why) } else { doubt(kind, why) });
+    }
     if began_paid {
         findings
             .push(fault("unpaid-but-said-paid", "the integration claims paid before the customer was authenticated"));
     }
     Ok(findings)
+}
+
+/// Whether an authentication was paid with before its status was known.
+fn paid_unasked(exchanges: &[Exchange]) -> bool {
+    let key = |one: &Exchange| one.parameter("authenticationKey").map(str::to_owned);
+    let asked = |before: &[Exchange], wanted: &Option<String>| {
+        before
+            .iter()
+            .any(|one| one.method == "transaction/getAuthenticationStatus" && one.answered && key(one) == *wanted)
+    };
+    exchanges.iter().enumerate().any(|(at, one)| {
+        let wanted = key(one);
+        one.is(On::Payment) && wanted.is_some() && !asked(&exchanges[..at], &wanted)
+    })
 }
 
 /// Whether a payment that may have been executed was sent again without a reference and before a lookup.
@@ -211,6 +240,22 @@ mod tests {
             error: error.map(str::to_owned),
             ..Exchange::default()
         }
+    }
+
+    #[test]
+    fn an_authentication_is_paid_with_only_after_its_status_is_known() {
+        let call = |method: &str, key: &str, answered| Exchange {
+            method: format!("transaction/{method}"),
+            parameters: vec![("authenticationKey".to_owned(), key.to_owned())],
+            answered,
+            ..Exchange::default()
+        };
+        let (pay, asked) = (call("auth3DSecure", "a", true), call("getAuthenticationStatus", "a", true));
+        assert!(!paid_unasked(&[asked.clone(), pay.clone()]));
+        assert!(!paid_unasked(&[Exchange { method: "transaction/auth".to_owned(), ..Exchange::default() }]));
+        assert!(paid_unasked(&[pay.clone(), asked]));
+        let (lost, other) = (call("getAuthenticationStatus", "a", false), call("getAuthenticationStatus", "b", true));
+        assert!(paid_unasked(&[lost, other, pay]));
     }
 
     #[test]

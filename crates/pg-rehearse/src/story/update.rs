@@ -136,7 +136,9 @@ fn judged(stage: &Stage, story: &Update, keys: &[String]) -> Result<Vec<Finding>
     }
     let reported = ran.answer.get("cards").and_then(Value::as_array).cloned().unwrap_or_default();
     if !batches.is_empty() && (claim == Claim::Paid || !reported.is_empty()) {
-        findings.extend(cards(&reported, &entries, keys, claim));
+        // The result of a submission whose reply was lost cannot be known.
+        let in_doubt = story.doubt && claim == Claim::Unknown;
+        findings.extend(cards(&reported, &entries, keys, claim, in_doubt));
     }
     Ok(findings)
 }
@@ -159,7 +161,7 @@ fn submitted_twice(batches: &[Vec<Value>]) -> usize {
 }
 
 /// Compares the reported cards with the responses of the schemes.
-fn cards(reported: &[Value], entries: &[Value], keys: &[String], claim: Claim) -> Vec<Finding> {
+fn cards(reported: &[Value], entries: &[Value], keys: &[String], claim: Claim, in_doubt: bool) -> Vec<Finding> {
     let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
     let truth: BTreeMap<String, &Value> = entries.iter().map(|entry| (text(entry, "oldCardKey"), entry)).collect();
     let mut findings = Vec::new();
@@ -177,14 +179,20 @@ fn cards(reported: &[Value], entries: &[Value], keys: &[String], claim: Claim) -
             ));
         }
         let (new, response) = (text(entry, "cardKey"), text(entry, "response"));
-        if text(card, "newCardKey") != new {
-            let right = if new.is_empty() { "none" } else { "another one" };
-            findings.push(fault(
-                "wrong-card",
-                format!("the integration reports a wrong new key: response {response} contains {right}"),
-            ));
+        let (told, state) = (text(card, "newCardKey"), text(card, "state"));
+        // A card whose state is unknown needs no new key.
+        if told != new && (state != "unknown" || !told.is_empty()) {
+            let (what, right) = match (told.is_empty(), new.is_empty()) {
+                (true, _) => ("no new key", "one"),
+                (false, true) => ("a wrong new key", "none"),
+                (false, false) => ("a wrong new key", "another one"),
+            };
+            let why = format!("the integration reports {what}: response {response} contains {right}");
+            findings.push(fault("wrong-card", why));
         }
-        let state = text(card, "state");
+        if in_doubt && state == "unknown" {
+            continue;
+        }
         if state == "unknown" && wanted(&response) != "unknown" {
             findings.push(doubt(
                 "state-not-read",
@@ -237,7 +245,21 @@ mod tests {
         ];
         let keys = ["a".to_owned(), "b".to_owned()];
         let reported = reported.as_array().cloned().unwrap_or_default();
-        cards(&reported, &entries, &keys, Claim::Paid).iter().map(|finding| finding.kind).collect()
+        cards(&reported, &entries, &keys, Claim::Paid, false).iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn a_card_that_is_unknown_after_a_lost_reply_needs_no_new_key() {
+        let entries = [json!({"oldCardKey": "a", "response": "700", "cardKey": "n"})];
+        let told = |card: Value| {
+            let findings = cards(&[card], &entries, &["a".to_owned()], Claim::Unknown, true);
+            findings.into_iter().map(|finding| finding.text).collect::<Vec<_>>()
+        };
+        assert_eq!(told(json!({"cardKey": "a", "state": "unknown"})), Vec::<String>::new());
+        let wrong = |what| [format!("the integration reports {what}")];
+        let another = json!({"cardKey": "a", "state": "unknown", "newCardKey": "x"});
+        assert_eq!(told(another), wrong("a wrong new key: response 700 contains another one"));
+        assert_eq!(told(json!({"cardKey": "a", "state": "updated"})), wrong("no new key: response 700 contains one"));
     }
 
     #[test]

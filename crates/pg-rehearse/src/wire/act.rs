@@ -100,6 +100,8 @@ pub(crate) enum Answer {
     NothingFound,
     /// The approved payment of another order.
     OtherOrder,
+    /// A transaction that was declined.
+    Declined,
     /// A redirect to another host, with this status.
     Elsewhere(u16),
 }
@@ -131,7 +133,7 @@ pub(crate) enum Edit {
     OtherType,
     /// A lookup lists its first payment as declined, and an approved one of another amount.
     TwoPayments,
-    /// The batch contains its first entry twice.
+    /// The batch contains its first entry twice, and its entries in the reverse order.
     EntryTwice,
 }
 

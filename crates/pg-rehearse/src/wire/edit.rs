@@ -54,19 +54,24 @@ fn more_fields(text: &str) -> String {
     }
 }
 
-/// Returns a batch with its first entry twice; other bodies unchanged.
+/// Returns a batch with its first entry twice and all of them in the reverse order; other bodies unchanged.
 fn entry_twice(text: &str) -> String {
     if let Ok(mut value) = serde_json::from_str::<serde_json::Value>(text) {
         if let Some(entries) = value.get_mut("cardKeyDetails").and_then(serde_json::Value::as_array_mut)
             && let Some(first) = entries.first().cloned()
         {
             entries.push(first);
+            entries.reverse();
         }
         return value.to_string();
     }
-    let Some((before, rest)) = text.split_once("<cardKeyDetail>") else { return text.to_owned() };
-    let Some((entry, after)) = rest.split_once("</cardKeyDetail>") else { return text.to_owned() };
-    format!("{before}<cardKeyDetail>{entry}</cardKeyDetail><cardKeyDetail>{entry}</cardKeyDetail>{after}")
+    let (open, close) = ("<cardKeyDetail>", "</cardKeyDetail>");
+    let Some((before, _)) = text.split_once(open) else { return text.to_owned() };
+    let Some((_, after)) = text.rsplit_once(close) else { return text.to_owned() };
+    let mut entries: Vec<&str> = text.split(open).skip(1).filter_map(|rest| Some(rest.split_once(close)?.0)).collect();
+    entries.extend(entries.first().copied());
+    let entries: String = entries.iter().rev().map(|entry| format!("{open}{entry}{close}")).collect();
+    format!("{before}{entries}{after}")
 }
 
 /// Returns a lookup of payments of another reference.
@@ -114,6 +119,18 @@ fn other(text: &str, values: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_batch_has_its_first_entry_twice_and_the_others_in_the_reverse_order() {
+        let altered = |text: &'static str| {
+            let reply = edited(Edit::EntryTwice, Response::new(Bytes::from(text)));
+            String::from_utf8_lossy(&reply.body().0).into_owned()
+        };
+        assert_eq!(altered(r#"{"cardKeyDetails":["a","b","c"]}"#), r#"{"cardKeyDetails":["a","c","b","a"]}"#);
+        let [a, b] = ["<cardKeyDetail>a</cardKeyDetail>", "<cardKeyDetail>b</cardKeyDetail>"];
+        assert_eq!(entry_twice(&format!("<r><l>{a}{b}</l></r>")), format!("<r><l>{a}{b}{a}</l></r>"));
+        assert_eq!(entry_twice("<r><errorCode>182</errorCode></r>"), "<r><errorCode>182</errorCode></r>");
+    }
 
     #[test]
     fn a_lookup_shows_another_type_than_was_sent_whichever_it_was() {

@@ -91,6 +91,11 @@ impl Exchange {
         matches!(self.method.as_str(), "transaction/lookup" | "enterprise/transaction_lookup")
     }
 
+    /// Whether it initiates an authentication of the customer.
+    pub(crate) fn is_initiation(&self) -> bool {
+        self.method.starts_with("transaction/initiate3DSecure")
+    }
+
     pub(crate) fn is(&self, on: On) -> bool {
         let name = self.method.as_str();
         match on {

@@ -288,7 +288,8 @@ fn invented(answer: Answer, encoding: Encoding, trap: &str) -> Response<Bytes> {
         }
         Answer::Empty | Answer::NothingFound => (200, "text/plain", String::new()),
         Answer::Html => (200, "text/html", page.to_owned()),
-        Answer::OtherOrder => other_order(encoding),
+        Answer::OtherOrder => record(encoding, &OTHER_ORDER),
+        Answer::Declined => record(encoding, &DECLINED),
         Answer::Elsewhere(status) => (status, "text/html", String::new()),
     };
     let mut response = Response::new(Bytes::from(body));
@@ -300,17 +301,22 @@ fn invented(answer: Answer, encoding: Encoding, trap: &str) -> Response<Bytes> {
     response
 }
 
-/// Returns the reply to the payment of another order: another reference, amount and currency.
-fn other_order(encoding: Encoding) -> (u16, &'static str, String) {
-    let fields = [
-        ("transactionStatusCode", "600"),
-        ("transactionStatus", "Transaction approved"),
-        ("transactionType", "Auth"),
-        ("transactionKey", "70f2d3b4c5a697887766554433221100"),
-        ("uniqueMerchantReference", "another-order"),
-        ("currency", "EUR"),
-        ("transactionValue", "499"),
-    ];
+/// The reply to the payment of another order: another reference, amount and currency.
+const OTHER_ORDER: [(&str, &str); 7] = [
+    ("transactionStatusCode", "600"),
+    ("transactionStatus", "Transaction approved"),
+    ("transactionType", "Auth"),
+    ("transactionKey", "70f2d3b4c5a697887766554433221100"),
+    ("uniqueMerchantReference", "another-order"),
+    ("currency", "EUR"),
+    ("transactionValue", "499"),
+];
+
+/// The reply to a transaction that the bank declined.
+const DECLINED: [(&str, &str); 2] = [("transactionStatusCode", "901"), ("transactionStatus", "Transaction declined")];
+
+/// Returns the reply with these fields.
+fn record(encoding: Encoding, fields: &[(&str, &str)]) -> (u16, &'static str, String) {
     match encoding {
         Encoding::Json => {
             let members: serde_json::Map<_, _> =

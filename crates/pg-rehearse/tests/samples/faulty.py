@@ -1,4 +1,5 @@
 """The careful adapter of `pg rehearse init --language python` with one mistake, named by FAULT: see ../faults.rs."""
+import hashlib
 import http.client
 import json
 import os
@@ -27,6 +28,7 @@ NOT_COMPARED = {
     "reference-not-compared": {"uniqueMerchantReference"},
 }
 careful_call, careful_outcome, careful_payment, careful_differing = pay.call, pay.outcome, pay.payment, pay.differing
+careful_urlencode, careful_sorted, careful_sha512 = urllib.parse.urlencode, sorted, hashlib.sha512
 
 
 def once(job, on_unclear, reference=None):
@@ -123,6 +125,8 @@ def charge(job):
         return once(job, lambda *_: {"claim": "unknown"})
     if FAULT == "resends-and-believes-the-refusal":
         return once(job, lambda method, form, _: {"claim": "not-charged"} if again(method, form, _)["claim"] == "unknown" else again(method, form, _))
+    if FAULT == "reference-of-amount":
+        job = {**job, "order": "%d%s" % (job["amount"], job["currency"])}
     if FAULT == "reference-of-each-start":
         job = {**job, "order": job["order"] + "-" + uuid.uuid4().hex[:6], "attempt": 1}
     if FAULT == "empty-lookup-believed":
@@ -159,8 +163,13 @@ def payment(job, reference):
         form["itemPrice0"] = job["amount"] * 100
     if FAULT == "three-decimals-forgotten" and job["currency"] == "BHD":
         form["itemPrice0"] = job["amount"] // 10
+    if FAULT == "amount-truncated":
+        units = {"JPY": 1, "BHD": 1000}.get(job["currency"], 100)
+        form["itemPrice0"] = int(job["amount"] / units * units)
     if FAULT == "amount-as-float":
         form["itemPrice0"] = int(float("%.7g" % job["amount"]))
+    if FAULT == "sorted-with-case" and "card" in job:
+        form["cardholderName"] = "Ada Lovelace"
     if FAULT == "card-in-reference" and "card" in job:
         form["merchantReference"] = "card " + job["card"]["number"]
     return method, form
@@ -231,6 +240,16 @@ class Addressed(http.client.HTTPConnection):
         super().request(method, url + "?apiKey=" + os.environ["PG_API_KEY"], body, headers or {})
 
 
+if FAULT == "latin-1":
+    pay.urllib.parse.urlencode = lambda form: careful_urlencode(form, encoding="latin-1", errors="replace")
+if FAULT == "signs-encoded":
+    def sha512(text):
+        parts = text.decode().split(os.environ["PG_SHA_KEY"])
+        parts = [urllib.parse.quote(part, safe="= ") for part in parts]
+        return careful_sha512(os.environ["PG_SHA_KEY"].join(parts).encode())
+    pay.hashlib = types.SimpleNamespace(sha512=sha512)
+if FAULT == "sorted-with-case":
+    pay.sorted = lambda names, **_: careful_sorted(names)
 if FAULT == "reply-not-compared":
     pay.answer = lambda reply, form: pay.outcome(reply)
 if FAULT in NOT_COMPARED:

@@ -1,13 +1,12 @@
 // A careful shop: return page, callback, hosted checkout, 3-D Secure, captures, refunds and stored cards. Node, no package.
 // FAULT names one mistake that it makes, for the proof that the drills find it; see faulty.rs.
 import { createDecipheriv, createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import http from "node:http";
 
 const env = process.env;
 const FAULT = env.FAULT ?? "";
 const MOST = 64 * 1024;
-const PRICE = "9.98"; // of every order in a rehearsal
 
 function send(path, form) {
   const url = new URL(path);
@@ -85,14 +84,31 @@ function readCard(text) {
   return card;
 }
 
-/** A payment of the hosted checkout counts when the service says so, with the right amount. */
-async function paid(key) {
+/** An amount in the units of its currency. */
+function decimal(amount, currency) {
+  const digits = FAULT === "two-decimals-in-checkout" ? 2 : ({ JPY: 0, BHD: 3 }[currency] ?? 2);
+  return (amount / 10 ** digits).toFixed(digits);
+}
+
+const orders = new Map(); // by name: price, currency, and the token of the link. With ORDERS another program keeps them there
+
+function orderOf(name) {
+  const file = `${env.ORDERS}/${name}`;
+  if (!env.ORDERS || !/^[\w-]+$/.test(name ?? "") || !existsSync(file)) return orders.get(name);
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** A payment of the hosted checkout counts when the service says so, by the link of the order, with its price. */
+async function paid(order, key) {
   if (!/^[0-9A-Za-z]{32}$/.test(key ?? "")) return "not-charged";
+  if (FAULT === "key-trusted") return "paid";
   try {
     const found = await enterprise("transaction_lookup", { trans_key: key });
     if (FAULT === "lookup-down-is-paid" && found("status") === "") return "paid";
     if (found("errorcode") !== "") return "not-charged";
-    const right = FAULT === "amount-ignored" || (found("value") === PRICE && found("currency") === "GBP");
+    const names = { value: order.price, currency: order.currency, token: order.token };
+    const ignored = { "amount-ignored": ["value", "currency", "token"], "currency-ignored": ["currency", "token"], "order-ignored": ["token"], "checkout-reserves": ["value"] };
+    const right = Object.entries(names).every(([name, value]) => ignored[FAULT]?.includes(name) || found(name) === value);
     return found("status") === "Success" && right ? "paid" : "unknown";
   } catch {
     return "unknown";
@@ -102,6 +118,7 @@ async function paid(key) {
 let working = 0; // callbacks that are being worked on
 const shown = new Set(); // keys that the success page has settled
 const charged = new Set(); // keys that a callback has charged again
+const settled = new Set(); // orders that a callback has settled
 
 async function callback(body, type) {
   working += 1;
@@ -123,10 +140,17 @@ async function hint(body, type) {
   }
   if (!form.trans_key) return json({ claim: "unknown" }, 400);
   if (FAULT === "late-callback-refused" && shown.has(form.trans_key)) return json({ claim: "unknown" }, 409);
-  const claim = await paid(form.trans_key);
+  const order = orderOf(form.trans_reference);
+  if (!order) return json({ claim: "unknown" }, form.trans_reference ? 404 : 200);
+  if (FAULT === "callback-settles") {
+    const found = await enterprise("transaction_lookup", { trans_key: form.trans_key });
+    if (found("status") === "Success") settled.add(form.trans_reference);
+    return page(200, "");
+  }
+  const claim = await paid(order, form.trans_key);
   if (FAULT === "callback-charges" && claim === "paid" && !charged.has(form.trans_key)) {
     charged.add(form.trans_key);
-    await enterprise("repeat", { prev_trans_key: form.trans_key, trans_type: "Auth", trans_value: PRICE });
+    await enterprise("repeat", { prev_trans_key: form.trans_key, trans_type: "Auth", trans_value: order.price });
   }
   return json(claim === "paid" ? { claim, transactionKey: form.trans_key } : { claim });
 }
@@ -134,11 +158,15 @@ async function hint(body, type) {
 async function success(query) {
   if (FAULT === "order-locked" && working > 0) return page(500, "<h1>The order is locked</h1>");
   shown.add(query.get("trans_key"));
-  if (FAULT === "success-undecided") return paid(query.get("trans_key")).then(() => json({ claim: "unknown" }));
   if (FAULT === "success-never-asks") return json({ claim: "unknown" });
   if (FAULT === "success-in-german") return page(200, "<h1>Vielen Dank, die Bestellung ist bezahlt</h1>");
   if (FAULT === "success-in-few-words") return page(200, "<h1>Paid</h1><p>Your order ships today.</p>");
-  const claim = FAULT === "success-trusted" ? "paid" : await paid(query.get("trans_key"));
+  if (FAULT === "success-trusted") return page(200, "<h1>Thank you for your order</h1>");
+  const order = orderOf(query.get("order"));
+  if (!order) return page(404, "<h1>We do not know this order</h1>");
+  const claim = settled.has(query.get("order")) ? "paid" : await paid(order, query.get("trans_key"));
+  if (FAULT === "success-undecided") return json({ claim: "unknown" });
+  if (FAULT === "paid-customer-denied") return page(200, "<h1>We have no payment for this order</h1>");
   const words = { paid: "<h1>Thank you for your order</h1>", unknown: "<h1>We are checking your payment</h1>" };
   return page(200, words[claim] ?? "<h1>This order is not paid yet</h1>");
 }
@@ -147,11 +175,16 @@ const links = new Map();
 
 async function checkout(job) {
   if (FAULT === "link-kept" && links.has(job.order)) return json({ claim: "unknown", url: links.get(job.order) });
+  const currency = FAULT === "checkout-in-euro" ? "EUR" : job.currency;
+  const price = decimal(job.amount, currency);
   const made = await enterprise("gettoken", {
-    "item_name[0]": "Order", "item_price[0]": (job.amount / 100).toFixed(2), currency: job.currency, success_url: job.successUrl,
+    "item_name[0]": "Order", "item_price[0]": price, currency, success_url: job.successUrl,
     cancel_url: job.successUrl, auto_redirect: "1", trans_reference: job.order, ...(FAULT === "token-many-uses" ? {} : { token_uses: "1" }),
+    ...(FAULT === "checkout-reserves" ? { trans_type: "PreAuth" } : {}),
+    ...(FAULT === "link-of-a-day" ? { token_expiry: String(Math.floor(Date.now() / 1000) + 86400) } : {}),
   });
   links.set(job.order, made("redemption_url"));
+  orders.set(job.order, { price, currency, token: made("tokenid") });
   return json({ claim: "unknown", url: made("redemption_url") });
 }
 
@@ -191,6 +224,7 @@ async function threeDSecure(job) {
     const form = { ...order, sessionKey: job.sessionKey, returnUrl: job.returnUrl };
     const begun = await call("transaction/initiate3DSecureSessionKey", form).catch(() => ({}));
     const { authenticationKey, authenticationUrl } = begun;
+    if (FAULT === "3ds-initiation-unread") authenticationKey.toLowerCase(); // throws if there is none
     if (FAULT === "3ds-not-awaited") {
       const early = { ...order, uniqueMerchantReference: `${job.order}-early`, sessionKey: job.sessionKey };
       await call("transaction/authSessionKey", early).catch(() => ({}));
@@ -198,6 +232,11 @@ async function threeDSecure(job) {
     return json(authenticationKey ? { claim: "unknown", authenticationKey, authenticationUrl } : { claim: "unknown" });
   }
   const status = () => call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
+  if (FAULT === "3ds-status-ignored") {
+    const known = () => lookUp(job).catch(() => undefined);
+    const pay = () => call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey }).catch(() => ({}));
+    return json((await known()) ?? answered(job, await pay()) ?? (await known()) ?? { claim: "unknown" });
+  }
   if (FAULT === "3ds-status-is-lookup") {
     if ((await status().catch(() => ({}))).liabilityShift !== "Y") return json({ claim: "not-charged" });
     const paid = await call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey }).catch(() => status());
@@ -225,11 +264,13 @@ async function threeDSecure(job) {
 async function later(job, method, attempt = 0) {
   const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
   if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
-  const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(job.amount);
+  const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : job.amount;
+  const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
   const reference = FAULT === "retried-under-reference" ? { uniqueMerchantReference: `${job.order}-later` } : {};
   try {
     const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: amount, ...reference });
     if (FAULT === "amounts-in-pounds" && reply.errorCode) return json({ claim: "not-charged" });
+    if (FAULT === "any-answer-is-done" || (FAULT === "http-200-is-done" && !reply.errorCode)) return json({ claim: "paid" });
     return json(outcome(reply) ?? { claim: "unknown" });
   } catch {
     if (repeats && attempt < 2) return later(job, method, attempt + 1);
@@ -242,7 +283,9 @@ const kept = env.SHOP_PORT ? undefined : `${env.PG_REHEARSE_DIR}/batches.json`;
 const batches = new Map(kept && existsSync(kept) ? JSON.parse(readFileSync(kept, "utf8")) : []);
 const keep = (order, batch) => {
   batches.set(order, batch);
-  if (kept) writeFileSync(kept, JSON.stringify([...batches]));
+  if (!kept) return;
+  writeFileSync(`${kept}.new`, JSON.stringify([...batches])); // a drill may kill this program here
+  renameSync(`${kept}.new`, kept);
 };
 
 /** Refreshes stored cards. A submission is never repeated after an unclear reply: the service cannot be asked for it. */
@@ -262,11 +305,12 @@ async function updateCards(job) {
   const batchKey = batches.get(job.order);
   for (let attempt = 0; attempt < 20 && batchKey !== "doubtful"; attempt++) {
     const batch = await call("token/retrieveAccountUpdater", { batchKey }).catch(() => ({}));
-    if (batch.cardKeyDetails) return json({ claim: "paid", cards: refreshed(batch.cardKeyDetails) });
+    if (batch.cardKeyDetails) return json({ claim: "paid", cards: refreshed(batch.cardKeyDetails, keys) });
     if (FAULT === "updater-pending-is-end") return json({ claim: "paid", cards: [] });
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return json({ claim: "unknown" });
+  const cards = job.cardKeys.map((cardKey) => ({ cardKey, state: "unknown" }));
+  return json({ claim: "unknown", ...(FAULT === "updater-tells-doubt" ? { cards } : {}) });
 }
 
 /** The same with a batch for each card, which the service allows. */
@@ -280,8 +324,10 @@ async function updateEach(job) {
 }
 
 /** One result for each card, whatever the reply repeats. */
-function refreshed(entries) {
-  const cards = entries.map(({ oldCardKey, response, cardKey }) => {
+function refreshed(entries, keys) {
+  const byPosition = FAULT === "updater-by-position";
+  const cards = entries.slice(0, byPosition ? keys.length : undefined).map(({ oldCardKey: old, response, cardKey }, place) => {
+    const oldCardKey = byPosition ? keys[place] : old;
     const state = { 700: "updated", 702: "updated", 707: "updated", 712: "updated", 701: "closed", 706: "unchanged" }[response] ?? "unknown";
     if (FAULT === "updater-closed-kept" && !cardKey) return { cardKey: oldCardKey, state: "unchanged" };
     return { cardKey: oldCardKey, state, ...(cardKey ? { newCardKey: cardKey } : {}) };
