@@ -75,8 +75,11 @@ fn a_clock_that_is_ahead_does_not_end_the_time_for_late_reports() {
     // A token that was not cancelled may be paid until it expires, and the service says when that is.
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().refuse("777").later(2 * 3_600).crash();
-    assert!(matches!(run.last, Some(Action::WaitUntil(_))));
-    assert_eq!(run.wait().method(), "canceltoken");
+    while !matches!(run.last, Some(Action::Done(_))) {
+        assert_eq!(run.wait().method(), "canceltoken");
+        assert_eq!(run.refuse("777").method(), "lookup");
+        run.say(&found(&[]));
+    }
     assert!(run.now.since(NOON.after(2 * HOUR)) >= linger * 19 / 20);
 }
 
@@ -97,11 +100,9 @@ fn restarts_during_the_time_for_late_reports_end() {
 fn a_state_of_an_earlier_version_waits_for_late_reports_again() {
     let mut run = Run::waiting(Some("order-7"));
     run.withdraw().say(&cancelled("1"));
-    let saved = run.machine.save().text().to_owned();
-    let (before, late) = saved.split_once(r#""late_reports":"#).unwrap();
-    let (_, after) = late.split_once("},").unwrap();
-    let (_, after) = after.split_once("},").unwrap_or(("", after));
-    let earlier = SavedState::from_text(format!("{before}{after}"));
+    let mut saved: serde_json::Value = serde_json::from_str(run.machine.save().text()).unwrap();
+    assert!(saved["state"].as_object_mut().unwrap().remove("late_reports").is_some());
+    let earlier = SavedState::from_text(saved.to_string());
     let mut run = Run::of(Checkout::resume(&earlier, account(), CheckoutPlan::default()).unwrap());
     run.step(Event::Begin);
     assert_eq!(run.until_the_search(), CheckoutPlan::default().linger);

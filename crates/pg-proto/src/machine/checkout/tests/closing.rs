@@ -90,10 +90,13 @@ fn a_clock_jump_expires_no_token() {
         run
     };
     let mut run = jumped();
-    run.loses(8, "canceltoken");
-    assert_eq!(run.wait().method(), "lookup");
+    while !matches!(run.last, Some(Action::Done(_))) {
+        run.loses(8, "canceltoken");
+        assert_eq!(run.wait().method(), "lookup");
+        run.say(&found(&[]));
+    }
     let open = CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::StillOpen };
-    assert_eq!(*run.say(&found(&[])).ended(), open);
+    assert_eq!(*run.ended(), open);
 
     let mut run = jumped();
     assert_eq!(run.method(), "canceltoken");

@@ -19,8 +19,8 @@ fn while_the_token_is_not_cancelled_the_cancellation_and_a_search_are_repeated()
     };
     // The service cancels it, and late reports are waited for.
     let mut run = withdrawn();
-    assert_eq!(run.say(&cancelled("1")).waits(), CheckoutPlan::default().linger);
-    assert_eq!(*run.wait().say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: true });
+    assert_eq!(run.say(&cancelled("1")).until_the_search(), CheckoutPlan::default().linger);
+    assert_eq!(*run.say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: true });
     // It was paid, and no report has named the payment.
     let mut run = withdrawn();
     assert_eq!(run.say(&cancelled("0")).crash().method(), "lookup");
