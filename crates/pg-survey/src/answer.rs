@@ -220,11 +220,14 @@ mod tests {
 
     #[test]
     fn only_replies_of_the_method_error_codes_and_refusing_statuses_are_of_the_service() {
-        for (status, body) in [(200, "<h1>Wi-Fi</h1>"), (200, "[1,2,3]"), (200, ""), (302, ""), (502, "<html>")] {
+        for (status, body) in
+            [(200, "<h1>Wi-Fi</h1>"), (200, "[1,2,3]"), (200, "{}"), (200, ""), (302, ""), (502, "<html>")]
+        {
             let answer = answer(status, body, "");
             assert!(answer.is_foreign() && !answer.is_success() && !answer.is_session(), "{status} {body}");
         }
-        for (status, body) in [(200, "{}"), (500, r#"{"errorCode":"7"}"#), (405, "<html>"), (413, "")] {
+        let empty = r#"{"transactions":{}}"#;
+        for (status, body) in [(200, empty), (500, r#"{"errorCode":"7"}"#), (405, "<html>"), (413, "")] {
             assert!(!answer(status, body, "").is_foreign(), "{status} {body}");
         }
     }

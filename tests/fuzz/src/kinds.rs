@@ -19,6 +19,7 @@ use crate::replies::account;
 
 pub(crate) const LOST: &str = "lost";
 const NO_RESPONSE: &str = r#"{"errorCode":"119","traceCode":"1","errorMessage":"No response from bank"}"#;
+const NOTHING: &str = r#"{"transactions":{}}"#;
 const PAID: &str = r#"{"transactionStatusCode":"600","transactionStatus":"Success","transactionType":"Auth","transactionKey":"k1","uniqueMerchantReference":"order-7","currency":"GBP","amount":"499"}"#;
 const INITIATED: &str = r#"{"transactionStatusCode":"607","transactionStatus":"Success","transactionKey":"k1","authenticationKey":"a1","authenticationUrl":"https://gateway.example/3ds/a1"}"#;
 const SHIFTED: &str =
@@ -99,7 +100,7 @@ pub(crate) fn new_retry() -> Retry<TransactionLookup> {
 
 fn charges() -> Vec<String> {
     let story = |replies| told_by(new_charge(), replies, |_| None);
-    [story(&[LOST, "{}", LOST, NO_RESPONSE, "{}", PAID]), story(&[NO_RESPONSE, "{}", PAID])].concat()
+    [story(&[LOST, NOTHING, LOST, NO_RESPONSE, NOTHING, PAID]), story(&[NO_RESPONSE, NOTHING, PAID])].concat()
 }
 
 fn three_d_secures() -> Vec<String> {
@@ -108,7 +109,7 @@ fn three_d_secures() -> Vec<String> {
             Some(if count < 2 { ThreeDSecureInput::Returned } else { ThreeDSecureInput::Proceed })
         })
     };
-    [story(&[INITIATED, LOST, SHIFTED, LOST, "{}", PAID]), story(&[INITIATED, NOT_SHIFTED, PAID]), story(&[LOST])]
+    [story(&[INITIATED, LOST, SHIFTED, LOST, NOTHING, PAID]), story(&[INITIATED, NOT_SHIFTED, PAID]), story(&[LOST])]
         .concat()
 }
 
@@ -121,7 +122,7 @@ fn updates() -> Vec<String> {
 }
 
 fn retries() -> Vec<String> {
-    told_by(new_retry(), &[LOST, LOST, "{}"], |_| None)
+    told_by(new_retry(), &[LOST, LOST, NOTHING], |_| None)
 }
 
 fn throttles() -> Vec<String> {
