@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::Moment;
 
-/// How far behind the clock of a server may be without shortening a time limit for the other servers.
+/// How far behind the clock of a server may be without shortening a time limit for the other servers: this, or the time limit if that
+/// is shorter.
 const BEHIND: Duration = Duration::from_secs(60 * 60);
 
 /// How much longer than its length the time that is left may seem after a restart.
@@ -25,8 +26,9 @@ pub(super) fn deadline(saved: Option<Moment>, within: Duration, earlier: Option<
 
 /// The end of a customer's time in this process. It is not saved.
 ///
-/// Setting the clock back does not extend the time in a process. The saved time becomes shorter only if it is more than an
-/// hour too long: otherwise the clock of this server may be behind, and the customer would have less time on the others.
+/// Setting the clock back does not extend the time in a process. The saved time becomes shorter only if it is too long by more
+/// than its length, or by more than an hour: otherwise the clock of this server may be behind, and the customer would have less time
+/// on the others. So restarts extend the time by no more than that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShortenedLimit(Option<Moment>);
 
@@ -34,7 +36,7 @@ impl ShortenedLimit {
     /// Returns the end of a time of at most this length.
     pub(super) fn end(&mut self, saved: &mut Moment, length: Duration, now: Moment) -> Moment {
         let latest = now.after(length);
-        *saved = latest.after(BEHIND).min(*saved);
+        *saved = latest.after(BEHIND.min(length)).min(*saved);
         let end = self.0.unwrap_or(*saved).min(*saved).min(latest);
         self.0 = Some(end);
         end
