@@ -261,7 +261,7 @@ pub enum StoreError {
     /// The database has a store in a schema that is not searched. A second store would know none of its payments.
     #[error(
         "the store of intents is in the schema {schema:?}, which the search_path of this role does not contain, or on which it has no right \
-         USAGE: correct the role. A database administrator can create another store by hand"
+         USAGE: correct the role. If this is to be another store, create it with the output of `pg intents migrate --print`"
     )]
     Elsewhere {
         /// The schema.

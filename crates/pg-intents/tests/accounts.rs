@@ -203,10 +203,12 @@ async fn a_fleet_that_has_payments_does_not_look_again() {
     let world = World::new();
     let (wire, key) = (world.wire(None), world.card_key().await);
     let begun = world.worker("one", &wire).await;
+    // It has begun nothing itself when the other account comes.
+    let idle = world.worker("three", &wire).await;
     begun.submit(by_key(&key, "order-1")).await.unwrap();
     let started = world.worker("two", &wire).await;
     world.store.begin(submitted("later at http://localhost", "order-1")).await.unwrap();
-    for (fleet, order) in [(begun, "order-2"), (started, "order-3")] {
+    for (fleet, order) in [(begun, "order-2"), (started, "order-3"), (idle.clone(), "order-4"), (idle, "order-2")] {
         assert_eq!(fleet.charge(by_key(&key, order)).await.unwrap().name(), "approved");
     }
 }

@@ -34,9 +34,11 @@ impl AccountCheck {
     ) -> Result<Self, FleetStartError> {
         let (stored, apart_from) = (account_in_rows(account, plan)?, plan.apart_from.clone());
         let check = Self { stored, apart_from, has_begun: AtomicBool::new(false) };
-        if check.compare(store).await? {
+        let Found { own, others } = check.found(store).await?;
+        if own {
             check.first_has_begun();
         }
+        check.refuse(others)?;
         Ok(check)
     }
 
@@ -47,10 +49,16 @@ impl AccountCheck {
 
     /// Checks the store before a payment begins, unless the account already has one.
     pub(super) async fn before_first<S: IntentStore>(&self, store: &S) -> Result<(), FleetStartError> {
-        if !self.has_begun.load(Ordering::Relaxed) {
-            self.compare(store).await?;
+        if self.has_begun.load(Ordering::Relaxed) {
+            return Ok(());
         }
-        Ok(())
+        let Found { own, others } = self.found(store).await?;
+        if own {
+            // Another server has begun payments of the account meanwhile. Accounts that came since do not disturb a running fleet.
+            self.first_has_begun();
+            return Ok(());
+        }
+        self.refuse(others)
     }
 
     /// Records that the store has a payment of the account.
@@ -58,19 +66,31 @@ impl AccountCheck {
         self.has_begun.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the store has payments of the account.
-    async fn compare<S: IntentStore>(&self, store: &S) -> Result<bool, FleetStartError> {
+    /// Reads the accounts of the store.
+    async fn found<S: IntentStore>(&self, store: &S) -> Result<Found, StoreError> {
         let apart_from: HashSet<&str> = self.apart_from.iter().map(String::as_str).collect();
-        let mut found = all_accounts(store).await?;
-        let all = found.len();
-        found.retain(|account| *account != self.stored);
-        let has_begun = found.len() < all;
-        found.retain(|account| !apart_from.contains(account.as_str()));
-        if found.is_empty() {
-            return Ok(has_begun);
-        }
-        Err(FleetStartError::OtherAccounts { account: self.stored.clone(), found })
+        let mut others = all_accounts(store).await?;
+        let all = others.len();
+        others.retain(|account| *account != self.stored);
+        let own = others.len() < all;
+        others.retain(|account| !apart_from.contains(account.as_str()));
+        Ok(Found { own, others })
     }
+
+    fn refuse(&self, others: Vec<String>) -> Result<(), FleetStartError> {
+        if others.is_empty() {
+            return Ok(());
+        }
+        Err(FleetStartError::OtherAccounts { account: self.stored.clone(), found: others })
+    }
+}
+
+/// What the store has.
+struct Found {
+    /// Whether it has payments of the account.
+    own: bool,
+    /// The accounts that the plan does not mention.
+    others: Vec<String>,
 }
 
 /// Returns the account under which the payments of a fleet with this plan are stored.

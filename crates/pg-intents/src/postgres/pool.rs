@@ -28,7 +28,7 @@ const NO_ANSWER: &str = "no answer within 10 seconds";
 const STANDBY: &str = "the database is read-only: it is a standby; connect to the primary";
 /// Whether a server is a standby, from which reads may be late, and whether it can lose what it acknowledges.
 const CONDITION: &str = "SELECT pg_is_in_recovery(), coalesce(current_setting('synchronous_commit', true), 'on'), \
-     coalesce(current_setting('fsync', true), 'on')";
+     coalesce(current_setting('fsync', true), 'on'), coalesce(current_setting('statement_timeout', true), '0') = '0'";
 /// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up.
 const LIMIT: &str = "-c statement_timeout=8000";
 /// How long the place of a statement without an answer stays taken, if the server has the time limit. The driver notices a broken
@@ -157,7 +157,13 @@ impl Pool {
         match in_time(client.query_typed(CONDITION, &[])).await? {
             Ok(rows) => match rows.first().and_then(flaw) {
                 Some(flaw) => Err(flaw),
-                None => Ok(client),
+                None => {
+                    // A pooler may also accept the option and drop it.
+                    if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
+                        self.is_plain.store(true, Ordering::Relaxed);
+                    }
+                    Ok(client)
+                }
             },
             // Not every database with PostgreSQL's protocol has standbys.
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(client),

@@ -65,7 +65,9 @@ impl Checkout {
                 }
                 Finding::Pending => self.try_again(None, now, random),
             },
-            ExchangeResult::Shut(refused) if is_about_the_account(&refused) => {
+            // An early search ends the checkout only with a payment.
+            ExchangeResult::HeldBack if self.state.early => false,
+            ExchangeResult::Shut(refused) if is_about_the_account(&refused) && !self.state.early => {
                 return self.not_known(key, UnknownReason::LookupRefused(refused));
             }
             ExchangeResult::HeldBack => return self.not_known(key, UnknownReason::HeldBack),

@@ -60,6 +60,10 @@ impl Checkout {
     /// Repeats the search, if the checkout had come so far.
     pub(super) fn search_again(&mut self) {
         match self.state.phase {
+            // The token may still be paid: the next round cancels it.
+            Phase::Searching | Phase::Concluding if std::mem::take(&mut self.state.early) => {
+                return self.enter(Phase::Lingering);
+            }
             Phase::Searching => {}
             // The search finds these transactions again.
             Phase::Concluding => self.state.news.clear(),

@@ -48,8 +48,8 @@ impl Checkout {
             left = left.saturating_sub(now.since(counted).min(self.part()));
             counted = now;
         } else {
-            // Setting the clock back does not extend the time until the expiry.
-            counted = counted.min(now.after(self.plan.wait));
+            // Setting the clock back does not extend the time until the expiry, nor does a clock that was ahead.
+            counted = counted.min(now.after(self.plan.wait)).min(self.state.expiry.unwrap_or(now).max(now));
         }
         self.state.late_reports = Some(LateReports { counted, left });
         self.state.linger = counted.after(left);

@@ -9,8 +9,8 @@
 //!
 //! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of the load balancer before the servers.
 //! `SHOP_CUSTOMERS` is a file with the customers, their stored cards and their orders; without it, there is nothing to pay.
-//! `SHOP_ACCOUNT` is the name under which payments are stored; never change it. Shops of different accounts over one store need
-//! different names.
+//! `SHOP_ACCOUNT` is the name under which payments are stored; never change it. Shops of different accounts need a store
+//! each.
 
 use std::{env, error::Error, process::ExitCode, time::Duration};
 

@@ -83,6 +83,22 @@ fn a_clock_that_is_ahead_does_not_end_the_time_for_late_reports() {
     assert!(run.now.since(NOON.after(2 * HOUR)) >= linger * 19 / 20);
 }
 
+/// One event on a clock that is ahead must not move the end of a token that may still be paid.
+#[test]
+fn a_clock_that_was_ahead_does_not_keep_an_uncancelled_token_open_after_its_expiry() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().refuse("777").later(3 * 86_400).step(Event::Woken);
+    assert_eq!(run.method(), "canceltoken");
+    run.refuse("777").earlier(3 * DAY).crash();
+    while !matches!(run.last, Some(Action::Done(_))) {
+        match run.wait().method() {
+            "canceltoken" => run.refuse("777"),
+            _ => run.say(&found(&[])),
+        };
+    }
+    assert!(run.now < NOON.after(3 * HOUR), "{:?}", run.now);
+}
+
 /// A driver that saves the machine and stops while it waits.
 #[test]
 fn restarts_during_the_time_for_late_reports_end() {

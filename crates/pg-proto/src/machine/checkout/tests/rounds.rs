@@ -38,6 +38,29 @@ fn while_the_token_is_not_cancelled_the_cancellation_and_a_search_are_repeated()
     assert_eq!(*run.say(&cancelled("0")).say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: false });
 }
 
+/// The token may still be paid, so neither a lookup that is held back nor one that is refused for the account ends the checkout.
+#[test]
+fn an_early_search_ends_the_checkout_only_with_a_payment() {
+    let searching = || {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw();
+        run.loses(8, "canceltoken");
+        assert_eq!(run.wait().method(), "canceltoken");
+        run.say(&cancelled("0")).say(&found(&["key-1"]));
+        assert_eq!(run.method(), "transaction_lookup");
+        run
+    };
+    let mut held_back = searching();
+    held_back.fail(Failure::HeldBack);
+    let mut refused = searching();
+    refused.refuse("3");
+    for mut run in [held_back, refused] {
+        assert_eq!(run.wait().method(), "canceltoken");
+        assert_eq!(run.say(&cancelled("1")).wait().method(), "transaction_lookup");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+    }
+}
+
 /// Earlier versions waited for the expiry, and saved no rounds.
 #[test]
 fn a_checkout_of_an_earlier_version_that_waits_for_the_expiry_begins_with_a_round() {
