@@ -102,7 +102,9 @@ pub enum FleetError {
     },
     /// The service has refused the credentials of this process or of another process of the fleet. Nothing is sent, so
     /// that the address is not locked out, until [`Fleet::resume_sending`](crate::Fleet::resume_sending).
-    #[error("nothing is sent for this account by any worker: {0}; correct the credentials, then resume sending")]
+    #[error(
+        "nothing is sent for this account by any worker: {0}; correct the credentials, restart this process if they are its own, then resume sending"
+    )]
     Stopped(String),
     /// Too many requests of this process had no readable reply before the service ever accepted its credentials. This process sends
     /// nothing, so that the address is not locked out, until these requests are a day old or until

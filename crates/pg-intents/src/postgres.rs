@@ -22,6 +22,7 @@ use crate::{
 mod listener;
 mod pool;
 mod statements;
+mod timeline;
 
 /// The migrations, in order: a database administrator can run them by hand. They need the right to create tables in the schema,
 /// and no extension.

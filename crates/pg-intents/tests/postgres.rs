@@ -112,6 +112,32 @@ async fn nothing_is_read_from_a_standby() {
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
 }
 
+/// As when the machine of the old primary boots again after a failover: it would offer every order again that was paid since.
+#[tokio::test]
+async fn the_primary_of_before_a_failover_is_refused() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    let key = IntentKey::new("shop", "order-1");
+    assert_eq!(store.find(&key).await, Ok(None));
+    let run = |program: &str| {
+        server.psql("postgres", &format!("COPY (SELECT 1) TO PROGRAM '{program}; cat >/dev/null'")).unwrap();
+    };
+    server.psql("postgres", "CHECKPOINT").unwrap();
+    run("cp -a . ../old; rm ../old/postmaster.pid; touch standby.signal");
+    server.stop_at_once().unwrap();
+    server.start_again().unwrap();
+    assert_eq!(server.psql("postgres", "SELECT pg_promote()").unwrap(), "t");
+    // The first look may meet connections that were cut.
+    while store.begin(submitted("shop", "order-1")).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    run("cd ..; mv data new; mv old data");
+    server.stop_at_once().unwrap();
+    server.start_again().unwrap();
+    let refused = store.find(&key).await.unwrap_err().to_string();
+    assert!(refused.contains("this server was the primary before a failover (its timeline is 1"), "{refused}");
+}
+
 #[tokio::test]
 async fn a_server_that_is_behind_a_claim_tells_no_events_of_it() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };

@@ -20,17 +20,20 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
+use super::timeline::{Primary, Timelines};
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// The time limit of a statement, which detects a silent database.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 const NO_ANSWER: &str = "no answer within 10 seconds";
 const STANDBY: &str = "the database is read-only: it is a standby; connect to the primary";
-/// Whether a server is a standby, from which reads may be late, and whether it can lose what it acknowledges.
+/// Whether a server is a standby, from which reads may be late, whether it can lose what it acknowledges, and whether the time limit of
+/// [`LIMIT`] did not arrive.
 const CONDITION: &str = "SELECT pg_is_in_recovery(), coalesce(current_setting('synchronous_commit', true), 'on'), \
-     coalesce(current_setting('fsync', true), 'on'), coalesce(current_setting('statement_timeout', true), '0') = '0'";
-/// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up.
-const LIMIT: &str = "-c statement_timeout=8000";
+     coalesce(current_setting('fsync', true), 'on'), coalesce(current_setting('statement_timeout', true), '') <> '8001ms'";
+/// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up. Nobody else
+/// sets just this value, so it shows whether the option has reached the server.
+const LIMIT: &str = "-c statement_timeout=8001";
 /// How long the place of a statement without an answer stays taken, if the server has the time limit. The driver notices a broken
 /// connection earlier.
 const HELD: Duration = Duration::from_secs(60);
@@ -44,10 +47,11 @@ pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 pub(super) struct Pool {
     limited: PostgresUrl,
     plain: PostgresUrl,
-    /// Whether a pooler refuses the time limit: it is an option of the connection.
+    /// Whether a pooler refuses or drops the time limit: it is an option of the connection.
     is_plain: AtomicBool,
     idle: Idle,
     places: Arc<Semaphore>,
+    timelines: Timelines,
 }
 
 type Idle = Arc<Mutex<Vec<Arc<Client>>>>;
@@ -59,7 +63,14 @@ impl Pool {
         let options = plain.config.get_options().unwrap_or_default();
         limited.config.options(format!("{LIMIT} {options}"));
         let places = Arc::new(Semaphore::new(connections.max(1)));
-        Self { limited, plain, is_plain: AtomicBool::new(false), idle: Arc::default(), places }
+        Self {
+            limited,
+            plain,
+            is_plain: AtomicBool::new(false),
+            idle: Arc::default(),
+            places,
+            timelines: Timelines::default(),
+        }
     }
 
     /// Runs one statement, which is one transaction.
@@ -154,7 +165,12 @@ impl Pool {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        match in_time(client.query_typed(CONDITION, &[])).await? {
+        let condition = in_time(client.query_typed(CONDITION, &[])).await?;
+        if self.timelines.see(&client).await? == Primary::Promoted {
+            // They may lead to the primary of before.
+            lock(&self.idle).clear();
+        }
+        match condition {
             Ok(rows) => match rows.first().and_then(flaw) {
                 Some(flaw) => Err(flaw),
                 None => {
@@ -203,7 +219,7 @@ fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Client>>> {
 }
 
 /// The driver's time limit covers connecting, but not the server's first response.
-async fn in_time<T>(work: impl Future<Output = T>) -> Result<T, String> {
+pub(super) async fn in_time<T>(work: impl Future<Output = T>) -> Result<T, String> {
     timeout(PATIENCE, work).await.map_err(|_| NO_ANSWER.to_owned())
 }
 
@@ -264,6 +280,7 @@ impl Failed {
 
 #[cfg(test)]
 mod tests {
+    use pg_stores::Postgres;
     use tokio::net::TcpListener;
 
     use super::*;
@@ -277,5 +294,19 @@ mod tests {
         let ended = timeout(Duration::from_secs(3_600), pool.execute("SELECT 1")).await;
         let error = ended.expect("it does not wait for ever").unwrap_err();
         assert!(error.to_string().contains(NO_ANSWER), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_time_limit_of_the_role_is_not_taken_for_the_option_of_the_connection() {
+        let Some(server) = Postgres::for_one_test(&[]) else { return };
+        server.psql("postgres", "ALTER ROLE pg SET statement_timeout = '8s'").unwrap();
+        let url = PostgresUrl::parse(&server.url("postgres")).unwrap();
+        let mut pool = Pool::new(url.clone(), 2);
+        pool.query("SELECT 1", &[]).await.unwrap();
+        assert!(!pool.is_plain.load(Ordering::Relaxed));
+        // As through a pooler that drops options.
+        pool = Pool { limited: url.clone(), ..Pool::new(url, 2) };
+        pool.query("SELECT 1", &[]).await.unwrap();
+        assert!(pool.is_plain.load(Ordering::Relaxed));
     }
 }
