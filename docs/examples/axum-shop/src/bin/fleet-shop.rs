@@ -3,24 +3,30 @@
 //! ```sh
 //! cargo run --bin pg -- sandbox                           # in one shell; it prints the variables to export in the others
 //! export SHOP_DIALECT=crates/pg-sandbox/dialects/sandbox.toml   # the decisions of the sandbox, such as which codes are declines
+//! export SHOP_STORE="$PWD/intents.sqlite"
+//! cargo run --bin pg -- intents --store "$SHOP_STORE" migrate     # makes the store, once
 //! SHOP_LISTEN=127.0.0.1:8501 cargo run -p axum-shop --bin fleet-shop
 //! SHOP_LISTEN=127.0.0.1:8502 cargo run -p axum-shop --bin fleet-shop
 //! ```
 //!
-//! `SHOP_STORE` is a SQLite file, or `postgres://…`; `SHOP_URL` is the address of the load balancer before the servers.
+//! `SHOP_STORE` is a SQLite file, or `postgres://…`. The shop makes no store, since it would pay paid orders again with an empty one. `SHOP_URL` is the address of the load balancer before the servers.
 //! `SHOP_CUSTOMERS` is a file with the customers, their stored cards and their orders; without it, there is nothing to pay.
 //! `SHOP_ACCOUNT` is the name under which payments are stored; never change it. Shops of different accounts need a store
 //! each.
 
-use std::{env, error::Error, process::ExitCode, time::Duration};
+use std::{env, error::Error, path::Path, process::ExitCode, time::Duration};
 
 use axum_shop::{
     Customers, FleetConfig, account_of_environment, exit_code, listener, public_url, serve_in_fleet, stopped,
 };
 use pg_intents::{PostgresStore, SqliteStore, StoreError};
 
+const UNSET: &str =
+    "SHOP_STORE is not set: give the SQLite file, with its whole path, or the address of the database, postgres://…";
+const MISSING: &str = "there is no such file. If the shop has paid orders before, name its store, since with an empty one they are paid \
+                       again; for a new shop, type: pg intents --store \"$SHOP_STORE\" migrate";
 const MIGRATE: &str = "the database lacks tables of this version of the program; to make them, type: \
-                       pg intents --store \"$SHOP_STORE\" migrate (with a pg that was built with --features postgres)";
+                       pg intents --store \"$SHOP_STORE\" migrate (for PostgreSQL with a pg that was built with --features postgres)";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -39,16 +45,21 @@ async fn run() -> Result<(), Box<dyn Error>> {
         lease: seconds("SHOP_LEASE", 15)?,
         linger: seconds("SHOP_LINGER", 120)?,
     };
-    let database = env::var("SHOP_STORE").unwrap_or("intents.sqlite".to_owned());
-    if database.starts_with("postgres") {
-        let store = PostgresStore::connect(&database).await.map_err(|error| match error {
-            StoreError::Older { .. } => MIGRATE.to_owned(),
-            error => error.to_string(),
-        })?;
+    let database = env::var("SHOP_STORE").map_err(|_| UNSET)?;
+    let explained = |error| match error {
+        StoreError::Older { .. } => MIGRATE.to_owned(),
+        error => error.to_string(),
+    };
+    if database.starts_with("postgres://") || database.starts_with("postgresql://") {
+        let store = PostgresStore::connect(&database).await.map_err(explained)?;
         serve_in_fleet(listener, store, config, stopped()).await
+    } else if Path::new(&database).is_file() {
+        let store = SqliteStore::connect(&database).map_err(|error| format!("{database}: {}", explained(error)))?;
+        serve_in_fleet(listener, store, config, stopped()).await
+    } else if database.contains("://") {
+        Err("SHOP_STORE is neither a file nor an address of PostgreSQL, postgres://…".into())
     } else {
-        let store = SqliteStore::open(&database).map_err(|error| format!("{database}: {error}"))?;
-        serve_in_fleet(listener, store, config, stopped()).await
+        Err(format!("SHOP_STORE is {database}: {MISSING}").into())
     }
 }
 

@@ -49,6 +49,32 @@ fn an_order_whose_number_fits_no_address_or_reference_is_refused_at_the_start() 
 }
 
 #[test]
+fn a_shop_makes_no_empty_store() {
+    let runtime = Runtime::new().unwrap();
+    let sandbox = runtime.block_on(Server::start(Config::default())).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(file("customers.json"), "{}").unwrap();
+    for (store, says) in [
+        (None, "SHOP_STORE is not set"),
+        (Some(file("missing.sqlite")), "for a new shop, type: pg intents --store"),
+        (Some("mysql://shop@db/shop".to_owned()), "SHOP_STORE is neither a file nor an address"),
+        (Some("host=db dbname=shop".to_owned()), "there is no such file"),
+    ] {
+        let mut shop = command(&sandbox, "http://127.0.0.1:1", "", &file("customers.json"));
+        shop.current_dir(folder.path()).env_remove("SHOP_STORE");
+        if let Some(store) = &store {
+            shop.env("SHOP_STORE", store);
+        }
+        let ended = shop.output().unwrap();
+        let error = String::from_utf8(ended.stderr).unwrap();
+        assert!(!ended.status.success() && error.contains(says) && error.lines().count() == 1, "{store:?}: {error}");
+    }
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["customers.json"]);
+}
+
+#[test]
 fn a_database_that_cannot_be_used_is_refused_in_one_line_that_says_what_to_type() {
     let runtime = Runtime::new().unwrap();
     let sandbox = runtime.block_on(Server::start(Config::default())).unwrap();
