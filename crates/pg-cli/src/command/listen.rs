@@ -13,11 +13,11 @@ use std::{
 };
 
 use pg_hyper::{Receiver, ReceiverLimits, proto::BaseUrl};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::mpsc};
 
 use self::{
     addresses::Addresses,
-    confirm::Confirming,
+    confirm::{Claim, Confirming},
     event::Event,
     forward::{Forwarding, Target},
     registered::Registered,
@@ -68,7 +68,8 @@ pub(crate) struct Arguments {
     /// Forwards each callback to this address; the service gets the status that the address returns
     #[arg(long, value_name = "URL", value_parser = Target::parse)]
     forward_to: Option<Target>,
-    /// Registers the callback URLs for an account of a running sandbox (default: main) until this command ends
+    /// Registers the callback URLs for an account of a running sandbox (default: main) until this command ends, or
+    /// another one registers
     #[arg(
         long,
         value_name = "ACCOUNT",
@@ -99,7 +100,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     };
     crate::open_files::allow_many();
     command::block_on(async {
-        let interrupted = Interrupted::listen()?;
+        let mut interrupted = Interrupted::listen()?;
         if arguments.bind.is_unspecified() && arguments.public_url.is_none() {
             output::warn(
                 "these addresses contain 0.0.0.0: replace it with the name of this machine, or set --public-url",
@@ -108,29 +109,29 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let public = arguments.public_url.as_ref();
         let token = arguments.token.as_deref();
         let place = Place { address, public, token, registered: registered.as_ref() };
-        let ended = async {
-            match arguments.forward_to {
-                Some(target) => forward(&place, target, &confirming, json).await,
-                None => receive(&place, &confirming, json).await,
-            }
+        let ended = match arguments.forward_to {
+            Some(target) => forward(&place, target, &confirming, json, &mut interrupted).await,
+            None => tokio::select! {
+                () = interrupted.next() => Ok(()),
+                ended = receive(&place, &confirming, json) => ended,
+            },
         };
-        let ended = tokio::select! {
-            () = interrupted.wait() => {
-                output::say("pg: stopping");
-                Ok(Exit::Done)
-            }
-            ended = ended => ended.map(|()| Exit::Done),
-        };
+        if ended.is_ok() {
+            output::say("pg: stopping");
+        }
         if let Some(registered) = &registered {
             registered.remove().await;
         }
-        ended
+        ended.map(|()| Exit::Done)
     })
 }
 
 fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::misuse(format!("cannot listen on {address}: {error}; choose another with --bind, --port"))
 }
+
+/// Why an event was not confirmed.
+const STOPPED: &str = "pg listen was stopped";
 
 /// The listening address, and the base and token of its URLs.
 struct Place<'a> {
@@ -164,8 +165,54 @@ async fn receive(place: &Place<'_>, confirming: &Confirming, json: bool) -> Resu
     listen(&mut receiver, &addresses, confirming, json).await
 }
 
-/// Receives callbacks and hands them on.
-async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, json: bool) -> Result<(), Failure> {
+/// Receives callbacks and hands them on until it is interrupted. What the shop has acknowledged by then is shown, without confirmation.
+async fn forward(
+    place: &Place<'_>,
+    target: Target,
+    confirming: &Confirming,
+    json: bool,
+    interrupted: &mut Interrupted,
+) -> Result<(), Failure> {
+    let opened = tokio::select! {
+        () = interrupted.next() => return Ok(()),
+        opened = open_forwarding(place, target, json) => opened,
+    };
+    let (forwarding, mut arriving) = opened?;
+    confirming.tell();
+    let showing = async {
+        while let Some(claim) = first(interrupted, arriving.recv()).await.flatten() {
+            let Some(event) = first(interrupted, confirming.confirm(claim.clone())).await else {
+                show(&claim.unconfirmed(STOPPED), json)?;
+                break;
+            };
+            show(&event, json)?;
+        }
+        Ok(())
+    };
+    let ended = tokio::select! {
+        () = forwarding.serve() => Ok(()),
+        shown = showing => shown,
+    };
+    arriving.close();
+    while let Some(claim) = arriving.recv().await {
+        show(&claim.unconfirmed(STOPPED), json)?;
+    }
+    ended
+}
+
+/// Returns the result, or `None` after an interruption.
+async fn first<T>(interrupted: &mut Interrupted, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        () = interrupted.next() => None,
+        done = work => Some(done),
+    }
+}
+
+async fn open_forwarding(
+    place: &Place<'_>,
+    target: Target,
+    json: bool,
+) -> Result<(Forwarding, mpsc::Receiver<Claim>), Failure> {
     let address = place.address;
     let http = transport(forward::DEADLINE)?;
     let listener = TcpListener::bind(address).await.map_err(|error| cannot_listen(address, &error))?;
@@ -177,18 +224,7 @@ async fn forward(place: &Place<'_>, target: Target, confirming: &Confirming, jso
     // This receiver opens no port: only its URLs are used, and requests go to this program's own server.
     let addresses = Addresses::open(&Receiver::nested(&base, ReceiverLimits::default()), place.token, true)?;
     place.tell(&addresses, json).await?;
-    confirming.tell();
-    let (forwarding, mut arriving) = Forwarding::new(listener, target, addresses.names(), http);
-    let showing = async {
-        while let Some(arrived) = arriving.recv().await {
-            show(&confirming.find_out_forwarded(arrived).await, json)?;
-        }
-        Ok(())
-    };
-    tokio::select! {
-        () = forwarding.serve() => Ok(()),
-        shown = showing => shown,
-    }
+    Ok(Forwarding::new(listener, target, addresses.names(), http))
 }
 
 /// Handles one notification after the other. Up to 256 notifications wait; further ones are refused with 503. A

@@ -300,6 +300,62 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     assert_eq!(listening.next()["claims"], "an unreadable callback (POST, no content type, no plain names)");
 }
 
+/// The shop has acknowledged them, so the service sends them to nobody again.
+#[test]
+#[cfg(unix)]
+fn forwarded_callbacks_that_wait_to_be_confirmed_are_shown_at_the_end() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (target, _came) = shop_that_answers(&["200 OK", "200 OK"]);
+    let command = words(&format!("listen --port 0 --json --forward-to {target}"));
+    let service = format!("http://{}", silent.local_addr().unwrap());
+    let command = sandbox.with_account(command, "main").env("PG_ENTERPRISE_BASE_URL", &service);
+    let mut listening = Listening::start(command.env("PG_BASE_URL", &service));
+    let callback = listening.address("checkoutCallback").to_owned();
+    for body in ["trans_key=1", "trans_key=2"] {
+        assert_eq!(shop.send(Request::post(&callback).body(Bytes::from(body)).unwrap()).status(), 200);
+    }
+    // The first one is being confirmed.
+    let _asked = silent.accept().unwrap();
+    assert!(Command::new("kill").args(["-INT", &listening.child.id().to_string()]).status().unwrap().success());
+    for claims in ["payment 1", "payment 2"] {
+        let event = listening.next();
+        assert_eq!((&event["claims"], &event["notConfirmed"]), (&claims.into(), &"pg listen was stopped".into()));
+        assert_eq!(event["forwarded"]["acknowledged"], true);
+    }
+    assert_eq!(listening.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn forwarding_has_room_for_eight_of_the_largest_bodies() {
+    let sandbox = Running::start(&[]);
+    let shop = Shop::of(&sandbox);
+    let (target, _came) = shop_that_answers(&["200 OK"]);
+    let listening = Listening::start(words(&format!("listen --port 0 --json --forward-to {target}")));
+    let callback = listening.address("checkoutCallback");
+    let (address, path) = callback.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let begun = |_| {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let head = format!(
+            "POST /{path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: 4194304\r\nexpect: 100-continue\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        // Its body is awaited now.
+        let mut said = String::new();
+        BufReader::new(&stream).read_line(&mut said).unwrap();
+        assert!(said.starts_with("HTTP/1.1 100"), "{said}");
+        stream
+    };
+    let mut streams: Vec<_> = (0..8).map(begun).collect();
+    let send = || shop.send(Request::post(callback).body(Bytes::from("trans_key=1")).unwrap()).status();
+    assert_eq!(send(), 503);
+    drop(streams.pop());
+    while send() == 503 {
+        std::thread::yield_now();
+    }
+}
+
 /// A shop behind a certificate of its own authority.
 #[test]
 fn a_shop_whose_authority_is_trusted_gets_its_callbacks() {

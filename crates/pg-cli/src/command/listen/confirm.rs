@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::Request;
 use pg_hyper::{
     Client, Notification,
     proto::{
@@ -9,9 +11,12 @@ use pg_hyper::{
         machine::retry::{RetryBounds, RetryOutcome},
     },
 };
-use pg_model::{ApiRequest, CardNumber, Cv2, Encoding, Record, UpdatedCard, json, method::AuthScheme};
+use pg_model::{
+    ApiRequest, CardNumber, Cv2, Encoding, EnterpriseTransactionLookup, Record, RetrieveAccountUpdater, UpdatedCard,
+    json, method::AuthScheme,
+};
 
-use super::{event::Event, forward::Arrived};
+use super::{event::Event, forward::Forwarded};
 use crate::{account::Details, failure::Failure, output, refusal, transport::RedactingTransport};
 
 /// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a
@@ -49,8 +54,8 @@ impl Confirming {
     /// Returns an event's claim and the service's confirmation.
     pub(super) async fn find_out(&self, what: &'static str, news: Notification) -> Event {
         match news {
-            Notification::Updater(hint) => self.batch(what, &hint).await,
-            Notification::Paid(hint) => self.payment(what, &hint).await,
+            Notification::Updater(hint) => self.confirm(Claim::batch(what, &hint)).await,
+            Notification::Paid(hint) => self.confirm(Claim::payment(what, &hint)).await,
             Notification::CheckoutLeft => {
                 Event::new(what, "a customer left the checkout and returned to the shop".to_owned())
             }
@@ -60,50 +65,26 @@ impl Confirming {
                 event.decrypted(self.open(&redirect))
             }
             Notification::Challenged => Event::new(what, "a customer came back from a challenge".to_owned()),
-            Notification::Refused(outline) => refused(what, &outline),
+            Notification::Refused(outline) => Claim::refused(what, &outline).event,
             _ => Event::new(what, "an event that this version does not know".to_owned()),
         }
     }
 
-    /// Confirms a callback that was forwarded.
-    pub(super) async fn find_out_forwarded(&self, arrived: Arrived) -> Event {
-        let Arrived { what, request, forwarded } = arrived;
-        let event = if what == "updaterCallback" {
-            match UpdaterHint::read(&request) {
-                Ok(hint) => self.batch(what, &hint).await,
-                Err(_) => refused(what, &CallbackOutline::of(&request)),
+    /// Returns a claim with the service's confirmation.
+    pub(super) async fn confirm(&self, claim: Claim) -> Event {
+        let found = match claim.question {
+            Some(Question::Payment(lookup)) => ask(&self.enterprise, *lookup, |found| json::write(found)).await,
+            Some(Question::Batch(retrieval)) => {
+                ask(&self.gateway, *retrieval, |batch| {
+                    let mut batch = batch.clone();
+                    batch.card_key_details.iter_mut().for_each(mask);
+                    json::write(&batch)
+                })
+                .await
             }
-        } else {
-            match CheckoutHint::read(&request) {
-                Ok(hint) => self.payment(what, &hint).await,
-                Err(_) => refused(what, &CallbackOutline::of(&request)),
-            }
+            None => return claim.event,
         };
-        event.forwarded(forwarded)
-    }
-
-    /// Returns a payment that a callback or a customer claims, and what a lookup finds.
-    async fn payment(&self, what: &'static str, hint: &CheckoutHint) -> Event {
-        // The sender is unknown and may have sent anything, such as a card number.
-        let event = Event::new(what, format!("payment {}", pg_model::mask::text(hint.trans_key())));
-        event.found(ask(&self.enterprise, hint.confirm(), |found| json::write(found)).await)
-    }
-
-    /// Returns a batch that a callback claims, and what its retrieval finds.
-    async fn batch(&self, what: &'static str, hint: &UpdaterHint) -> Event {
-        let key = &hint.claimed().batch_key;
-        if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Event::new(what, "a batch".to_owned()).found(Err("not a batch key".to_owned()));
-        }
-        let count = hint.claimed().card_key_details.len();
-        let cards = if count == 1 { "card" } else { "cards" };
-        let event = Event::new(what, format!("batch {key}, {count} {cards}"));
-        let found = ask(&self.gateway, hint.confirm(), |batch| {
-            let mut batch = batch.clone();
-            batch.card_key_details.iter_mut().for_each(mask);
-            json::write(&batch)
-        });
-        event.found(found.await)
+        claim.event.found(found)
     }
 
     fn open(&self, redirect: &Redirect) -> Result<String, String> {
@@ -121,10 +102,68 @@ impl Confirming {
     }
 }
 
-/// Returns what a callback has that cannot be read, without its values.
-fn refused(what: &'static str, outline: &CallbackOutline) -> Event {
-    let why = "it names no batch or payment that can be looked up".to_owned();
-    Event::new(what, format!("an unreadable callback ({outline})")).found(Err(why))
+/// What a callback claims, without its body, which may be large.
+#[derive(Clone)]
+pub(super) struct Claim {
+    event: Event,
+    /// What confirms it; without it, the event says why nothing does.
+    question: Option<Question>,
+}
+
+#[derive(Clone)]
+enum Question {
+    Batch(Box<RetrieveAccountUpdater>),
+    Payment(Box<EnterpriseTransactionLookup>),
+}
+
+impl Claim {
+    /// Reads a callback.
+    pub(super) fn of(what: &'static str, request: &Request<Bytes>) -> Self {
+        let read = if what == "updaterCallback" {
+            UpdaterHint::read(request).ok().map(|hint| Self::batch(what, &hint))
+        } else {
+            CheckoutHint::read(request).ok().map(|hint| Self::payment(what, &hint))
+        };
+        read.unwrap_or_else(|| Self::refused(what, &CallbackOutline::of(request)))
+    }
+
+    /// A payment that a callback or a customer claims.
+    fn payment(what: &'static str, hint: &CheckoutHint) -> Self {
+        // The sender is unknown and may have sent anything, such as a card number.
+        let event = Event::new(what, format!("payment {}", pg_model::mask::text(hint.trans_key())));
+        Self { event, question: Some(Question::Payment(hint.confirm().into())) }
+    }
+
+    /// A batch that a callback claims.
+    fn batch(what: &'static str, hint: &UpdaterHint) -> Self {
+        let key = &hint.claimed().batch_key;
+        if key.as_str().len() != 32 || !key.as_str().bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            let event = Event::new(what, "a batch".to_owned()).found(Err("not a batch key".to_owned()));
+            return Self { event, question: None };
+        }
+        let count = hint.claimed().card_key_details.len();
+        let cards = if count == 1 { "card" } else { "cards" };
+        let event = Event::new(what, format!("batch {key}, {count} {cards}"));
+        Self { event, question: Some(Question::Batch(hint.confirm().into())) }
+    }
+
+    /// What a callback has that cannot be read, without its values.
+    fn refused(what: &'static str, outline: &CallbackOutline) -> Self {
+        let why = "it names no batch or payment that can be looked up".to_owned();
+        let event = Event::new(what, format!("an unreadable callback ({outline})")).found(Err(why));
+        Self { event, question: None }
+    }
+
+    /// Adds the result of forwarding.
+    pub(super) fn forwarded(mut self, forwarded: Forwarded) -> Self {
+        self.event = self.event.forwarded(forwarded);
+        self
+    }
+
+    /// The event, without asking the service.
+    pub(super) fn unconfirmed(self, why: &str) -> Event {
+        if self.question.is_some() { self.event.found(Err(why.to_owned())) } else { self.event }
+    }
 }
 
 /// A client of the account, or why it cannot be made.

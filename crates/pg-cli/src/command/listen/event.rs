@@ -7,7 +7,7 @@ use super::forward::Forwarded;
 use crate::{output, redactor::cards};
 
 /// A received event.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Event {
     /// The name of the address.

@@ -17,13 +17,19 @@ use http_body_util::{BodyExt, Empty, Limited};
 use pg_hyper::{ConnectionLimits, GuardedBody, HyperTransport, ReceiverLimits, Transport, serve_guarded};
 use pg_proto::BaseUrl;
 use serde::Serialize;
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, mpsc},
+};
 use tower_service::Service;
 
+use super::confirm::Claim;
 use crate::transport::certificate_advice;
 
 /// Shorter than the ten seconds that the sandbox waits for a response.
 pub(super) const DEADLINE: Duration = Duration::from_secs(9);
+/// So many bodies of maximum length may be in progress.
+const BODIES: usize = 8;
 /// The header with the id of a callback in the sandbox's journal.
 const CALLBACK: &str = "pg-callback";
 /// Headers that belong to one connection, not to the request (RFC 9110, 7.6.1), and headers that are recomputed.
@@ -65,7 +71,7 @@ impl Target {
 }
 
 /// The result of a forwarded callback.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Forwarded {
     to: String,
@@ -100,13 +106,6 @@ impl Forwarded {
     }
 }
 
-/// A received callback and its result.
-pub(super) struct Arrived {
-    pub(super) what: &'static str,
-    pub(super) request: Request<Bytes>,
-    pub(super) forwarded: Forwarded,
-}
-
 /// A server that forwards callbacks.
 pub(super) struct Forwarding {
     listener: TcpListener,
@@ -119,7 +118,9 @@ struct Shared {
     names: HashMap<String, &'static str>,
     http: HyperTransport,
     limits: ReceiverLimits,
-    arrived: mpsc::Sender<Arrived>,
+    /// Room for the bodies of callbacks in progress, in bytes.
+    room: Semaphore,
+    arrived: mpsc::Sender<Claim>,
 }
 
 impl Forwarding {
@@ -129,10 +130,11 @@ impl Forwarding {
         target: Target,
         names: HashMap<String, &'static str>,
         http: HyperTransport,
-    ) -> (Self, mpsc::Receiver<Arrived>) {
+    ) -> (Self, mpsc::Receiver<Claim>) {
         let limits = ReceiverLimits::default();
         let (arrived, arriving) = mpsc::channel(limits.waiting);
-        let shared = Shared { target, names, http, limits, arrived };
+        let room = Semaphore::new(BODIES * limits.body_bytes);
+        let shared = Shared { target, names, http, limits, room, arrived };
         (Self { listener, shared: Arc::new(shared) }, arriving)
     }
 
@@ -176,6 +178,12 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     let token = request.uri().path().rsplit('/').next().unwrap_or_default();
     let Some(what) = shared.names.get(token).copied() else { return StatusCode::NOT_FOUND };
     let (parts, body) = request.into_parts();
+    // No more arrives than it says.
+    let length = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let length = length.unwrap_or(usize::MAX).min(shared.limits.body_bytes);
+    let Ok(_room) = shared.room.try_acquire_many(u32::try_from(length).unwrap_or(u32::MAX)) else {
+        return StatusCode::SERVICE_UNAVAILABLE;
+    };
     let Ok(body) = Limited::new(body, shared.limits.body_bytes).collect().await else {
         return StatusCode::PAYLOAD_TOO_LARGE;
     };
@@ -188,17 +196,13 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
         Err(error) => (None, Some(format!("{}{}", error.kind(), certificate_advice(&error)))),
     };
     let told = status.unwrap_or(StatusCode::BAD_GATEWAY);
-    place.send(Arrived {
-        what,
-        request,
-        forwarded: Forwarded {
-            to: pg_model::mask::text(&shared.target.0.to_string()),
-            status: status.map(|status| status.as_u16()),
-            error,
-            acknowledged: told.is_success(),
-            callback,
-        },
-    });
+    place.send(Claim::of(what, &request).forwarded(Forwarded {
+        to: pg_model::mask::text(&shared.target.0.to_string()),
+        status: status.map(|status| status.as_u16()),
+        error,
+        acknowledged: told.is_success(),
+        callback,
+    }));
     told
 }
 

@@ -37,7 +37,9 @@ impl Registered {
             }
         }
         let (base, account) = (self.control.base().as_str(), output::harmless(&self.account));
-        output::say(&format!("pg: callbacks of account {account} at {base} come here until this command ends"));
+        output::say(&format!(
+            "pg: callbacks of account {account} at {base} come here until this command ends, or another one registers"
+        ));
         Ok(())
     }
 
@@ -48,6 +50,11 @@ impl Registered {
         let Ok(control) = self.control.of_account(&self.account).await else { return };
         let Ok(known) = control.get("callbacks/destinations").await else { return };
         let is_known = |id: &String| known.as_array().into_iter().flatten().any(|one| one["id"] == id.as_str());
+        if !ids.iter().all(is_known) {
+            output::warn(
+                "the sandbox did not send all callbacks here: another listener has registered since, or the sandbox has lost its records",
+            );
+        }
         for id in ids.into_iter().filter(is_known) {
             if let Err(failure) = control.delete(&destinations::destination(&id)).await {
                 output::warn(&format!("the callback address stays registered: {}", failure.message()));
