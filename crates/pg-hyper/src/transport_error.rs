@@ -205,6 +205,10 @@ fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
     matches!(tls(outer), Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
 }
 
+/// The length of a text of the TLS library that is shown.
+#[cfg(feature = "tls")]
+const MOST_SHOWN: usize = 400;
+
 /// Returns why the peer's certificate is refused, if it is. The TLS library names the usual causes by its own
 /// identifiers, which users do not know.
 #[cfg(feature = "tls")]
@@ -218,6 +222,9 @@ fn certificate_problem(outer: &(dyn Error + 'static)) -> Option<String> {
         CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
             "its certificate is that of an authority (CA:TRUE); a server needs a certificate with CA:FALSE".to_owned()
         }
+        CertificateError::Other(other) if other.to_string() == "EndEntityUsedAsCa" => {
+            "its certificate was issued by a certificate that is not that of an authority".to_owned()
+        }
         // The library's own texts have times as numbers, which look like card numbers.
         CertificateError::ExpiredContext { time, not_after } => {
             let (now, end) = (date(*time), date(*not_after));
@@ -227,7 +234,13 @@ fn certificate_problem(outer: &(dyn Error + 'static)) -> Option<String> {
             let (now, start) = (date(*time), date(*not_before));
             format!("its certificate is valid from {start}; by the clock of this machine it is {now}")
         }
-        other => format!("its certificate is invalid: {}", mask::text(&other.to_string())),
+        // A certificate may have any number of names, which the library lists.
+        other => {
+            let all = mask::text(&other.to_string());
+            let shown: String = all.chars().take(MOST_SHOWN).collect();
+            let end = if shown.len() < all.len() { "…" } else { "" };
+            format!("its certificate is invalid: {shown}{end}")
+        }
     })
 }
 
@@ -256,4 +269,33 @@ fn is_no_tls(_: &(dyn Error + 'static)) -> bool {
 #[cfg(not(feature = "tls"))]
 fn certificate_problem(_: &(dyn Error + 'static)) -> Option<String> {
     None
+}
+
+#[cfg(all(test, feature = "tls"))]
+mod tests {
+    use rustls::{CertificateError, Error::InvalidCertificate, OtherError};
+
+    use super::*;
+
+    #[test]
+    fn problems_of_certificates_are_told_in_short_plain_words() {
+        let expected = rustls::pki_types::ServerName::try_from("shop.example").unwrap();
+        let presented = (0..900).map(|number| format!("{number}.4111111111111111.example")).collect();
+        let names = CertificateError::NotValidForNameContext { expected, presented };
+        let told = certificate_problem(&InvalidCertificate(names)).unwrap();
+        assert!(told.contains("shop.example") && told.ends_with('…') && told.chars().count() < 500, "{told}");
+        assert!(!told.contains("4111111111111111"), "{told}");
+
+        #[derive(Debug)]
+        struct EndEntityUsedAsCa;
+        impl fmt::Display for EndEntityUsedAsCa {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("EndEntityUsedAsCa")
+            }
+        }
+        impl Error for EndEntityUsedAsCa {}
+        let other = CertificateError::Other(OtherError(std::sync::Arc::new(EndEntityUsedAsCa)));
+        let told = certificate_problem(&InvalidCertificate(other)).unwrap();
+        assert!(told.ends_with("is not that of an authority"), "{told}");
+    }
 }
