@@ -74,7 +74,8 @@ impl Checkout {
             ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) | ExchangeResult::Shut(refused)
                 if refused.remedy() != Remedy::Retry =>
             {
-                if !self.may_be_made_up() {
+                // A refusal about the account says nothing about the transaction.
+                if !self.may_be_made_up() || is_about_the_account(&refused) {
                     self.doubt(&key);
                 }
                 return self.done_with(&key, now);

@@ -61,6 +61,22 @@ fn an_early_search_ends_the_checkout_only_with_a_payment() {
     }
 }
 
+/// The service calls back only once.
+#[test]
+fn a_report_is_kept_if_its_lookup_is_refused_for_the_account_in_an_early_search() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw();
+    run.loses(8, "canceltoken");
+    assert_eq!(run.wait().method(), "canceltoken");
+    assert_eq!(run.say(&cancelled("0")).method(), "lookup");
+    run.tell("key-9");
+    assert_eq!(run.say(&found(&[])).method(), "transaction_lookup");
+    run.refuse("106");
+    assert_eq!(run.wait().method(), "canceltoken");
+    assert_eq!(run.say(&cancelled("1")).wait().method(), "transaction_lookup");
+    assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-9".to_owned() });
+}
+
 /// Earlier versions waited for the expiry, and saved no rounds.
 #[test]
 fn a_checkout_of_an_earlier_version_that_waits_for_the_expiry_begins_with_a_round() {
