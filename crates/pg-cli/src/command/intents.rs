@@ -10,6 +10,7 @@ use pg_intents::{
     Directive, IntentFilter, IntentKey, IntentRow, IntentStatus, IntentStore, RewritableStore, SealedStore,
     SqliteStore, StoreError,
 };
+use pg_model::mask;
 use serde::Serialize;
 
 use super::block_on;
@@ -150,7 +151,10 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         }
         let store = match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
-            Some(Action::Migrate { print: false }) => SqliteStore::open(&arguments.store),
+            Some(Action::Migrate { print: false }) => {
+                check_address(&arguments.store)?;
+                SqliteStore::open(&arguments.store)
+            }
             _ => {
                 check_file(&arguments.store)?;
                 SqliteStore::connect(&arguments.store)
@@ -169,12 +173,26 @@ pub(super) fn check_file(store: &str) -> Result<(), Failure> {
     if path.is_file() {
         return Ok(());
     }
+    check_address(store)?;
     let problem = if path.exists() {
-        "it is not a file; a store of intents is a SQLite file or postgres://user@host:port/database".to_owned()
+        format!("it is not a file; {STORES}")
     } else {
         format!("there is no such file; `pg intents --store {} migrate` creates it", shell::word(store))
     };
     Err(Failure::misuse(format!("{store}: {problem}")))
+}
+
+const STORES: &str = "a store of intents is a SQLite file or postgres://user@host:port/database";
+
+/// Refuses what looks like the address of a database, and would be taken for the name of a new file.
+fn check_address(store: &str) -> Result<(), Failure> {
+    // The rest of an address may contain a password.
+    let shown = match store.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://…"),
+        None if store.starts_with("host=") || store.contains(" host=") => "host=…".to_owned(),
+        None => return Ok(()),
+    };
+    Err(Failure::misuse(format!("{}: {STORES}", mask::text(&shown))))
 }
 
 #[cfg(feature = "postgres")]

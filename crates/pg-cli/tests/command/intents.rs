@@ -60,6 +60,13 @@ async fn operators_see_show_reconcile_and_park() {
     pg(["intents", "--store", path]).run().ends(2).says("there is no such file; `pg intents --store");
     let folder_path = folder.path().to_str().unwrap();
     pg(["intents", "--store", folder_path]).run().ends(2).says("it is not a file; a store of intents is a SQLite file");
+    for (other, shown) in [("mysql://u:hunter2@h/d", "mysql://…: "), ("host=h password=hunter2", "host=…: ")] {
+        for action in [None, Some("migrate")] {
+            let arguments = ["intents", "--store", other].into_iter().chain(action);
+            let refused = pg(arguments).run().ends(2).says(shown).says("is a SQLite file or postgres://");
+            assert!(!refused.err.contains("hunter2") && !std::path::Path::new(other).exists(), "{}", refused.err);
+        }
+    }
     pg(["intents", "--store", path, "migrate"]).run().ends(0);
     operators_see(path, &SqliteStore::open(&file).unwrap()).await;
 }

@@ -13,6 +13,9 @@ use crate::{
 /// The number of payments whose accounts are searched for stops.
 const LATEST: u32 = 1_000;
 
+/// The number of accounts that an error lists.
+const SHOWN: u32 = 5;
+
 /// The stops that were told.
 #[derive(Default)]
 pub(super) struct Stops {
@@ -80,7 +83,8 @@ pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, jso
         return Err(Failure::misuse("resume needs --account, with the name that `pg intents` shows"));
     };
     let Some(reason) = store.stopped(account).await.map_err(failure)? else {
-        return Err(Failure::new(Exit::Refused, format!("{account}: sending is not stopped for this account")));
+        let known = store.accounts("", SHOWN + 1).await.map_err(failure)?;
+        return Err(Failure::new(Exit::Refused, not_stopped(account, &known)));
     };
     store.stop(account, None).await.map_err(failure)?;
     let text = format!(
@@ -89,9 +93,33 @@ pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, jso
     told(&text, json, &serde_json::json!({ "account": account, "resumed": true, "reason": reason }))
 }
 
+/// Names the accounts of the store if this is none of them.
+fn not_stopped(account: &str, known: &[String]) -> String {
+    let shown: Vec<&str> = known.iter().take(SHOWN as usize).map(String::as_str).collect();
+    if known.is_empty() || known.len() > shown.len() || shown.contains(&account) {
+        return format!("{account}: sending is not stopped for this account");
+    }
+    format!(
+        "{account}: sending is not stopped for this account, and the store has no payments of it: give the whole name of an account, \
+         {}",
+        shown.join(", ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_account_is_told_from_one_that_is_not_stopped() {
+        let known = ["shop at https://gateway.example".to_owned()];
+        assert!(
+            not_stopped("shop", &known).ends_with("give the whole name of an account, shop at https://gateway.example")
+        );
+        for (account, known) in [(known[0].as_str(), &known[..]), ("shop", &[])] {
+            assert_eq!(not_stopped(account, known), format!("{account}: sending is not stopped for this account"));
+        }
+    }
 
     #[test]
     fn a_stop_is_told_once_and_again_after_a_resumption() {
