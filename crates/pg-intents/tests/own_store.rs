@@ -139,7 +139,8 @@ impl FileStore {
 }
 
 impl Log {
-    /// Applies what other processes have appended. A last record that is not whole was never acknowledged: its process has died.
+    /// Applies what other processes have appended. A last record that is not whole was never acknowledged: its process has died. A whole one
+    /// may be acknowledged. If this program cannot read it, a later one has written it, and it stays.
     fn catch_up(&mut self) -> Result<(), StoreError> {
         if self.failed {
             return Err(StoreError::Unavailable("the file could not be written: open the store again".to_owned()));
@@ -152,12 +153,13 @@ impl Log {
         }
         let mut whole = 0;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let Some(changes) = decode(line) else {
-                if whole + line.len() < bytes.len() {
-                    return Err(StoreError::Unreadable(format!("the record at byte {}", self.read + whole as u64)));
-                }
+            let json = whole_record(line);
+            if json.is_none() && whole + line.len() == bytes.len() {
                 break;
-            };
+            }
+            let changes = json
+                .and_then(|json| serde_json::from_str::<Vec<Change>>(json).ok())
+                .ok_or_else(|| StoreError::Unreadable(format!("the record at byte {}", self.read + whole as u64)))?;
             changes.into_iter().for_each(|change| self.data.apply(change));
             whole += line.len();
         }
@@ -204,10 +206,10 @@ fn encode(changes: &[Change]) -> Vec<u8> {
     format!("{:016x} {json}\n", checksum(json.as_bytes())).into_bytes()
 }
 
-fn decode(line: &[u8]) -> Option<Vec<Change>> {
+/// Returns the changes in a line, if it was written completely.
+fn whole_record(line: &[u8]) -> Option<&str> {
     let (sum, json) = std::str::from_utf8(line).ok()?.strip_suffix('\n')?.split_once(' ')?;
-    let whole = u64::from_str_radix(sum, 16).ok()? == checksum(json.as_bytes());
-    serde_json::from_str(json).ok().filter(|_| whole)
+    Some(json).filter(|json| u64::from_str_radix(sum, 16) == Ok(checksum(json.as_bytes())))
 }
 
 /// FNV-1a: finds a record that was not written completely, and no attacker.
