@@ -67,6 +67,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.shares_are_disjoint().await;
     suite.shares_rest_for_as_long_as_they_are_told().await;
     suite.shares_are_taken_no_longer_than_the_longest_lease().await;
+    suite.shares_of_a_larger_total_are_remembered().await;
     suite.a_stop_is_seen_by_all().await;
     suite.odd_texts_come_back_as_they_went().await;
     suite.unknown_kinds_and_later_versions_are_left_alone().await;

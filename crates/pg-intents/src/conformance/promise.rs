@@ -100,6 +100,7 @@ promises! {
     TOLD: "told" "Acknowledges the outcome with this number, and those before it, on behalf of the application. Changes nothing if there is no such outcome.";
     SHARES: "shares" "There are `total` shares, and a worker gets at most `most`.";
     SHARES_REST: "shares" "A share whose lease has expired may be taken, and is not used before `quarantine` is over.";
+    SHARES_TOTAL: "shares" "Shares beyond `total`, which workers with a larger `total` have, are neither counted nor forgotten.";
     SHARES_NONE: "shares" "If `most` is 0, no share is taken, and the leases of the worker's shares end after `lease`.";
     SHARES_LONGEST: "shares" "Otherwise, if the worker gets fewer than it wants, leases of other workers that would end after more than `longest` are shortened to `longest`.";
     STOP: "stop" "Stores why no process may send for this account, unless there is a reason already; `None` permits sending again.";

@@ -252,17 +252,20 @@ impl Stored {
 
 /// Takes or keeps shares for a worker, and returns how many it may use.
 pub(super) fn take_shares(shares: &mut Vec<Share>, wish: &ShareWish<'_>, now: i64) -> u32 {
-    shares.resize(wish.total as usize, Share::default());
+    let total = wish.total as usize;
+    // A process with larger limits has the shares beyond the total of this one.
+    shares.resize(shares.len().max(total), Share::default());
     let (mut usable, mut left) = (0, if wish.most == 0 { wish.total } else { wish.most });
     let end = later(now, wish.lease);
-    for share in shares.iter_mut().filter(|share| share.owner == wish.owner) {
+    for share in shares.iter_mut().take(total).filter(|share| share.owner == wish.owner) {
         if left > 0 {
             share.due = end;
             left -= 1;
             usable += u32::from(share.usable <= now);
         }
     }
-    for share in shares.iter_mut().filter(|share| wish.most > 0 && share.owner != wish.owner && share.due <= now) {
+    let others = shares.iter_mut().take(total).filter(|share| share.owner != wish.owner && share.due <= now);
+    for share in others.filter(|_| wish.most > 0) {
         if left > 0 {
             let rests = if share.owner.is_empty() { 0 } else { later(share.due, wish.quarantine).max(share.usable) };
             *share = Share { owner: wish.owner.to_owned(), due: end, usable: rests };
