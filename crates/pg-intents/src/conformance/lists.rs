@@ -42,15 +42,15 @@ impl<S: IntentStore> Suite<'_, S> {
     pub(super) async fn accounts_are_listed_once_each(&self) {
         let accounts = async |from: &str, most| ACCOUNTS.ok("listed accounts", self.store.accounts(from, most).await);
         let all = accounts("", u32::MAX).await;
-        for account in [self.account.clone(), format!("{} other", self.account)] {
-            let listed = all.iter().filter(|listed| **listed == account).count();
+        let own = [self.account.clone(), format!("{} other", self.account)];
+        for account in &own {
+            let listed = all.iter().filter(|listed| *listed == account).count();
             ACCOUNTS.holds("listed all accounts", listed == 1, &all, &format!("{account:?} once"));
         }
-        // Runs under other names may have added accounts meanwhile.
-        let own = |listed: &String| listed.starts_with(&self.account);
+        // Other runs have accounts too, and may have added some meanwhile.
         let (mut all, mut from_one) = (all, accounts(&self.account, u32::MAX).await);
-        all.retain(own);
-        from_one.retain(own);
+        all.retain(|listed| own.contains(listed));
+        from_one.retain(|listed| own.contains(listed));
         let at = all.iter().position(|listed| *listed == self.account).unwrap_or_default();
         ACCOUNTS.is("listed accounts from one on", from_one, &all[at..]);
         ACCOUNTS.is("listed one account from one on", accounts(&self.account, 1).await, [&*self.account]);
