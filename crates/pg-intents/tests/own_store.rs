@@ -77,8 +77,9 @@ impl FileStore {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
-            // The name of a new file must be on the disk too.
-            sync(&File::open(path.parent().unwrap_or(Path::new(".")))?)?;
+            // The name of a new file must be on the disk too. Windows opens no folder.
+            #[cfg(unix)]
+            sync(&File::open(folder_of(path))?)?;
             Ok(file)
         };
         let log = Log { file: open().map_err(unavailable)?, sync, read: 0, data: Data::default(), failed: false };
@@ -198,6 +199,10 @@ impl Data {
             Change::Stop(account, None) => drop(self.stops.remove(&account)),
         }
     }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns a line: a checksum of the changes, and the changes.

@@ -105,3 +105,9 @@ async fn two_fleets_with_one_file_make_one_payment() {
     assert_eq!(two.charge(by_key(&key, "order-1")).await.unwrap(), paid);
     assert_eq!(world.ledger("order-1").await.len(), 1);
 }
+
+#[test]
+fn a_file_named_without_its_folder_is_in_the_present_one() {
+    let folders = ["intents", "data/intents", "/intents"].map(|path| folder_of(Path::new(path)));
+    assert_eq!(folders, [".", "data", "/"].map(Path::new));
+}
