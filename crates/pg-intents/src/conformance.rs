@@ -64,14 +64,17 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.lists_are_filtered().await;
     suite.accounts_are_listed_once_each().await;
     suite.accounts_are_apart().await;
+    suite.intents_of_accounts_are_apart().await;
     suite.shares_are_disjoint().await;
     suite.shares_rest_for_as_long_as_they_are_told().await;
+    suite.shares_of_a_larger_total_are_remembered().await;
     suite.shares_are_taken_no_longer_than_the_longest_lease().await;
     suite.a_stop_is_seen_by_all().await;
     suite.odd_texts_come_back_as_they_went().await;
     suite.unknown_kinds_and_later_versions_are_left_alone().await;
     suite.events_wait_for_the_machine().await;
     suite.events_use_up_no_planned_lookup().await;
+    suite.rests_keep_the_planned_lookup().await;
     suite.planned_lookups_are_counted_once_each().await;
     suite.an_event_gives_a_parked_intent_one_claim().await;
 }

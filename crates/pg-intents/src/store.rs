@@ -149,9 +149,10 @@ pub trait IntentStore: Send + Sync + 'static {
         std::future::pending()
     }
 
-    /// Takes or keeps shares of an account's limits. There are `total` shares, and a worker gets at most `most`. A
-    /// share whose lease has expired may be taken, and is not used before `quarantine` is over. If `most` is 0, no share is taken, and
-    /// the leases of the worker's shares end after `lease`. Otherwise, if the worker gets fewer than it wants, leases of other workers that
+    /// Takes or keeps shares of an account's limits. There are `total` shares, and a worker gets at most `most`. Shares
+    /// beyond `total`, which workers with a larger `total` have, are neither counted nor forgotten. A share whose
+    /// lease has expired may be taken, and is not used before `quarantine` is over. If `most` is 0, no share is taken, and the leases of
+    /// the worker's shares end after `lease`. Otherwise, if the worker gets fewer than it wants, leases of other workers that
     /// would end after more than `longest` are shortened to `longest`. Returns the number of shares that may be used now.
     fn shares(&self, wish: ShareWish<'_>) -> impl Future<Output = Result<u32, StoreError>> + Send;
 

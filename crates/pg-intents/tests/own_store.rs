@@ -77,8 +77,9 @@ impl FileStore {
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = options.read(true).write(true).create(true).truncate(false).open(path)?;
-            // The name of a new file must be on the disk too.
-            sync(&File::open(path.parent().unwrap_or(Path::new(".")))?)?;
+            // The name of a new file must be on the disk too. Windows opens no folder.
+            #[cfg(unix)]
+            sync(&File::open(folder_of(path))?)?;
             Ok(file)
         };
         let log = Log { file: open().map_err(unavailable)?, sync, read: 0, data: Data::default(), failed: false };
@@ -139,7 +140,8 @@ impl FileStore {
 }
 
 impl Log {
-    /// Applies what other processes have appended. A last record that is not whole was never acknowledged: its process has died.
+    /// Applies what other processes have appended. A last record that is not whole was never acknowledged: its process has died. A whole one
+    /// may be acknowledged. If this program cannot read it, a later one has written it, and it stays.
     fn catch_up(&mut self) -> Result<(), StoreError> {
         if self.failed {
             return Err(StoreError::Unavailable("the file could not be written: open the store again".to_owned()));
@@ -152,12 +154,13 @@ impl Log {
         }
         let mut whole = 0;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let Some(changes) = decode(line) else {
-                if whole + line.len() < bytes.len() {
-                    return Err(StoreError::Unreadable(format!("the record at byte {}", self.read + whole as u64)));
-                }
+            let json = whole_record(line);
+            if json.is_none() && whole + line.len() == bytes.len() {
                 break;
-            };
+            }
+            let changes = json
+                .and_then(|json| serde_json::from_str::<Vec<Change>>(json).ok())
+                .ok_or_else(|| StoreError::Unreadable(format!("the record at byte {}", self.read + whole as u64)))?;
             changes.into_iter().for_each(|change| self.data.apply(change));
             whole += line.len();
         }
@@ -198,16 +201,20 @@ impl Data {
     }
 }
 
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Returns a line: a checksum of the changes, and the changes.
 fn encode(changes: &[Change]) -> Vec<u8> {
     let json = serde_json::to_string(changes).expect("numbers, texts and lists of them always serialize");
     format!("{:016x} {json}\n", checksum(json.as_bytes())).into_bytes()
 }
 
-fn decode(line: &[u8]) -> Option<Vec<Change>> {
+/// Returns the changes in a line, if it was written completely.
+fn whole_record(line: &[u8]) -> Option<&str> {
     let (sum, json) = std::str::from_utf8(line).ok()?.strip_suffix('\n')?.split_once(' ')?;
-    let whole = u64::from_str_radix(sum, 16).ok()? == checksum(json.as_bytes());
-    serde_json::from_str(json).ok().filter(|_| whole)
+    Some(json).filter(|json| u64::from_str_radix(sum, 16) == Ok(checksum(json.as_bytes())))
 }
 
 /// FNV-1a: finds a record that was not written completely, and no attacker.

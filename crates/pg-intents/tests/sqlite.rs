@@ -16,6 +16,15 @@ async fn file_and_memory_stores_conform() {
 }
 
 #[tokio::test]
+async fn runs_of_the_suite_whose_names_begin_alike_share_a_database() {
+    let store = SqliteStore::in_memory(|| 1_700_000_000_000).unwrap();
+    for run in ["run 12", "run 1", "run"] {
+        conformance::check(&store, run).await;
+        conformance::check_rewriting(&store, run).await;
+    }
+}
+
+#[tokio::test]
 async fn stored_rows_are_visible_to_later_and_concurrent_processes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("intents.sqlite");

@@ -101,8 +101,11 @@ pub fn decode_as<R: Record>(body: &[u8], record: R) -> Result<Reply<R>, DecodeEr
     if !matches!(reply.record.slot(field), Slot::List(_)) {
         return Err(DecodeError::missing(field));
     }
-    let is_empty_list = reply.record.extra().is_empty() && names_empty_list(body, field)?;
-    if is_empty_list { Ok(reply) } else { Err(DecodeError::no_list(field)) }
+    match (names_empty_list(body, field)?, reply.record.extra().is_empty()) {
+        (true, true) => Ok(reply),
+        (true, false) => Err(DecodeError::more_than_a_list(field)),
+        (false, _) => Err(DecodeError::no_list(field)),
+    }
 }
 
 /// Whether a body names a list and says that it is empty: an empty element in XML, `{}` or `[]` in JSON. `null` and an empty text

@@ -29,6 +29,10 @@ impl DecodeError {
         Self { what: "has no list called", place: None, field: Some(field) }
     }
 
+    pub(crate) const fn more_than_a_list(field: &'static str) -> Self {
+        Self { what: "has other members beside the empty list", place: None, field: Some(field) }
+    }
+
     pub(crate) fn not_utf8(body: &[u8], error: core::str::Utf8Error) -> Self {
         Self::at(body, error.valid_up_to(), "is not UTF-8")
     }

@@ -50,7 +50,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ACCOUNT", global = true, value_parser = crate::account::name())]
     account: Option<String>,
     /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key,
-    /// outcomes of sealed payments are not shown
+    /// outcomes of sealed payments are not shown, sealed checkouts are not withdrawn, and a reconciled 3-D Secure payment does not
+    /// ask for its result
     #[arg(long, value_name = "FILE", global = true)]
     store_key: Option<PathBuf>,
     /// The file of an older key with which payments are still sealed; repeatable. PG_INTENTS_KEY_OLDER holds such keys,

@@ -283,6 +283,8 @@ async fn a_payment_that_waits_for_its_customer_is_looked_up_or_withdrawn() {
     act("withdraw", "page-1").ends(0).says("closes its page");
     assert_eq!(events("page-1").await, [r#"{"event":"cancelled"}"#]);
     assert!(row(&store, "page-1").await.is_due());
+    store.stop("shop", Some("wrong credentials")).await.unwrap();
+    act("withdraw", "page-1").ends(0).says("nothing is sent for the account shop: wrong credentials");
     act("park", "page-1").ends(0);
     act("withdraw", "page-1").ends(1).says("reconcile it first");
     // Its event would be stored unencrypted.

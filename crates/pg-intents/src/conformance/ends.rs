@@ -70,6 +70,14 @@ impl<S: IntentStore> Suite<'_, S> {
         TOLD.is("acknowledged outcome 2, then read the outbox", untold(OVER).await, []);
         TOLD.is("acknowledged outcome 1 after outcome 2", self.store.told(&key, 1).await, Ok(()));
         TOLD.is("acknowledged outcome 2, then 1, then read the outbox", untold(OVER).await, []);
+        for reference in ["one", "another"] {
+            let hold = suite.begun(reference, "w1", HOUR).await;
+            self.end("ended as paid", &hold, ending(IntentStatus::Ended, "paid", None)).await;
+        }
+        let done = "two outcomes were not acknowledged; read at most 1 with a visibility of an hour";
+        let few = UNTOLD.ok(done, self.store.untold(&suite.account, 1, HOUR).await);
+        UNTOLD.is(&format!("{done}: how many"), few.len(), 1);
+        UNTOLD.is(&format!("{done}, then at most 10: how many"), untold(OVER).await.len(), 1);
     }
 
     pub(super) async fn operators_take_the_lease_away(&self) {

@@ -1,10 +1,12 @@
 //! Lists of intents and accounts, and what belongs to an account.
 
 use super::{
-    HOUR, OVER, Suite, ending, known,
-    promise::{ACCOUNTS, CLAIM, DELIVER, EVENTS_AFTER, FIND, LIST, SHARES, STOP, UNTOLD},
+    HOUR, OVER, Suite, ending, hold_of,
+    promise::{
+        ACCOUNTS, CLAIM, CLAIM_ONE, DELIVER, DIRECT, EVENTS_AFTER, FENCED, FIND, LIST, SHARES, STOP, TOLD, UNTOLD,
+    },
 };
-use crate::{IntentFilter, IntentStatus, IntentStore, ShareWish};
+use crate::{Directive, IntentFilter, IntentRest, IntentStatus, IntentStore, ShareWish};
 
 impl<S: IntentStore> Suite<'_, S> {
     pub(super) async fn lists_are_filtered(&self) {
@@ -40,15 +42,15 @@ impl<S: IntentStore> Suite<'_, S> {
     pub(super) async fn accounts_are_listed_once_each(&self) {
         let accounts = async |from: &str, most| ACCOUNTS.ok("listed accounts", self.store.accounts(from, most).await);
         let all = accounts("", u32::MAX).await;
-        for account in [self.account.clone(), format!("{} other", self.account)] {
-            let listed = all.iter().filter(|listed| **listed == account).count();
+        let own = [self.account.clone(), format!("{} other", self.account)];
+        for account in &own {
+            let listed = all.iter().filter(|listed| *listed == account).count();
             ACCOUNTS.holds("listed all accounts", listed == 1, &all, &format!("{account:?} once"));
         }
-        // Runs under other names may have added accounts meanwhile.
-        let own = |listed: &String| listed.starts_with(&self.account);
+        // Other runs have accounts too, and may have added some meanwhile.
         let (mut all, mut from_one) = (all, accounts(&self.account, u32::MAX).await);
-        all.retain(own);
-        from_one.retain(own);
+        all.retain(|listed| own.contains(listed));
+        from_one.retain(|listed| own.contains(listed));
         let at = all.iter().position(|listed| *listed == self.account).unwrap_or_default();
         ACCOUNTS.is("listed accounts from one on", from_one, &all[at..]);
         ACCOUNTS.is("listed one account from one on", accounts(&self.account, 1).await, [&*self.account]);
@@ -72,7 +74,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let events = self.store.events(&other.key("same"), 0).await;
         EVENTS_AFTER.is("delivered to \"same\" of one account, then read the events of the other", events, Ok(vec![]));
         let end = ending(IntentStatus::Unknown, "unknown", Some(OVER));
-        self.end("ended \"same\" of one account", &super::hold_of(&claimed[0]), end).await;
+        self.end("ended \"same\" of one account", &hold_of(&claimed[0]), end).await;
         let untold = self.store.untold(&other.account, 10, OVER).await;
         UNTOLD.is("ended \"same\" of one account, then read the outbox of the other", untold, Ok(vec![]));
         Self::unchanged(FIND, "changed \"same\" of another account", &other.row("same").await, &before);
@@ -97,8 +99,46 @@ impl<S: IntentStore> Suite<'_, S> {
             };
             SHARES.is("took the one share of each of two accounts", self.store.shares(wish).await, Ok(1));
         }
-        let done = "claimed \"same\" of the second account";
-        let claimed = self.store.claim_one(&other.key("same"), "w2", HOUR, &known()).await;
-        CLAIM.holds(done, matches!(claimed, Ok(Some(crate::Claimed::Taken(_)))), &claimed, "Taken");
+    }
+
+    /// A worker has both intents under the same fencing number.
+    pub(super) async fn intents_of_accounts_are_apart(&self) {
+        let (one, other) = (self.apart("three"), self.apart("four"));
+        one.submitted("same").await;
+        other.submitted("same").await;
+        for change in ["saved", "renewed", "rested", "released", "ended"] {
+            let before = [one.row("same").await, other.row("same").await];
+            let done = "claimed \"same\" of one account, then read that of the other";
+            let row = one.take("same", "w1", HOUR).await;
+            Self::unchanged(CLAIM_ONE, done, &other.row("same").await, &before[1]);
+            CLAIM_ONE.is("claimed \"same\" of an account: its key", &row.key, &before[0].key);
+            other.take("same", "w1", HOUR).await;
+            let (hold, before) = (hold_of(&row), other.row("same").await);
+            let rest = IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard: 0, wake: OVER };
+            let changed = match change {
+                "saved" => self.store.save(&hold, "saved", OVER).await,
+                "renewed" => self.store.renew(&hold, OVER).await,
+                "rested" => self.store.rest(&hold, rest).await,
+                "released" => self.store.release(&hold, OVER).await,
+                _ => self.store.end(&hold, ending(IntentStatus::Unknown, "unknown", None)).await,
+            };
+            let done = format!("w1 had \"same\" of two accounts; {change} that of the first, then read the other");
+            FENCED.is(&done, changed, Ok(()));
+            Self::unchanged(FENCED, &done, &other.row("same").await, &before);
+        }
+        let hold = hold_of(&other.row("same").await);
+        self.end("ended \"same\" of the second account", &hold, ending(IntentStatus::Unknown, "unknown", None)).await;
+        TOLD.is("acknowledged outcome 1 of one account", self.store.told(&one.key("same"), 1).await, Ok(()));
+        let untold = UNTOLD.ok("read the outbox", self.store.untold(&other.account, 10, OVER).await);
+        let done =
+            "two accounts had outcome 1 of \"same\"; acknowledged that of one, then read the outbox of the other";
+        TOLD.is(done, untold.iter().map(|row| &row.key).collect::<Vec<_>>(), [&other.key("same")]);
+        for directive in [Directive::Park, Directive::Reconcile] {
+            let before = other.row("same").await;
+            let directed = self.store.direct(&one.key("same"), directive).await;
+            DIRECT.is(&format!("{directive:?} while it had not ended"), directed, Ok(true));
+            let done = format!("{directive:?} of \"same\" of one account, then read that of the other");
+            Self::unchanged(DIRECT, &done, &other.row("same").await, &before);
+        }
     }
 }

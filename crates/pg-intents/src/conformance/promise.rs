@@ -70,6 +70,7 @@ promises! {
     END_DUE: "end" "An unknown intent is due at its next planned lookup, or after the quiet time if events wait.";
     END_CLAIMS: "end" "`claims` starts again at zero, except for a parked intent, which is never due.";
     REST: "rest" "Stores the machine's state and its question, deletes the events that the machine has processed, and releases the intent until `wake`, or for an immediate claim if there are later events.";
+    REST_PLANNED: "rest" "A planned lookup keeps its time.";
     REST_CLAIMS: "rest" "`claims` starts again at zero.";
     REST_OPEN: "rest" "The intent is open again, also if workers had parked it and an event made it unknown.";
     DELIVER: "deliver" "Stores an event under the next number. The intent may have an owner, but must not have ended.";
@@ -99,6 +100,7 @@ promises! {
     UNTOLD_LATER: "end" "`untold` returns it at once, even if it has just returned the previous one";
     TOLD: "told" "Acknowledges the outcome with this number, and those before it, on behalf of the application. Changes nothing if there is no such outcome.";
     SHARES: "shares" "There are `total` shares, and a worker gets at most `most`.";
+    SHARES_TOTAL: "shares" "Shares beyond `total`, which workers with a larger `total` have, are neither counted nor forgotten.";
     SHARES_REST: "shares" "A share whose lease has expired may be taken, and is not used before `quarantine` is over.";
     SHARES_NONE: "shares" "If `most` is 0, no share is taken, and the leases of the worker's shares end after `lease`.";
     SHARES_LONGEST: "shares" "Otherwise, if the worker gets fewer than it wants, leases of other workers that would end after more than `longest` are shortened to `longest`.";

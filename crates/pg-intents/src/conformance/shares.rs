@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     HOUR, OVER, Suite,
-    promise::{SHARES, SHARES_LONGEST, SHARES_NONE, SHARES_REST, STOP},
+    promise::{SHARES, SHARES_LONGEST, SHARES_NONE, SHARES_REST, SHARES_TOTAL, STOP},
 };
 use crate::{IntentStore, ShareWish};
 
@@ -43,6 +43,23 @@ impl<S: IntentStore> Suite<'_, S> {
         SHARES_NONE.is(done, shares("w2 block 2", 1, HOUR).await, 1);
         SHARES_NONE.is(&format!("{done}; then the first asked for 0"), shares("w1 block 2", 0, HOUR).await, 0);
         SHARES.is("of 3 shares that are taken, a worker took 1", shares("w1 block 3", 1, HOUR).await, 0);
+    }
+
+    /// A process with smaller limits, or of an earlier plan, has a smaller total.
+    pub(super) async fn shares_of_a_larger_total_are_remembered(&self) {
+        let account = format!("{} totals", self.account);
+        let shares = async |owner, total, most| {
+            let (lease, longest, quarantine) = (HOUR, HOUR, OVER);
+            let wish = ShareWish { account: &account, owner, total, most, lease, longest, quarantine };
+            SHARES_TOTAL.ok(&format!("{wish:?}"), self.store.shares(wish).await)
+        };
+        let done = "w1 took 3 shares of a total of 3";
+        SHARES.is(done, shares("w1", 3, 3).await, 3);
+        SHARES.is(&format!("{done}; then w2 took 1 of a total of 1"), shares("w2", 1, 1).await, 0);
+        SHARES_TOTAL.is(&format!("{done}; then w1 kept what it had of a total of 1"), shares("w1", 1, 0).await, 1);
+        let done = format!("{done}; after calls with a total of 1, w3 took 3 of a total of 3");
+        SHARES_TOTAL.is(&done, shares("w3", 3, 3).await, 0);
+        SHARES_TOTAL.is(&format!("{done}; then w1 kept its own"), shares("w1", 3, 0).await, 3);
     }
 
     /// The lease of a share that was taken while the clock was ahead ends too late. The shorter lease holds from the next call on.

@@ -4,7 +4,7 @@ use super::{
     HOUR, OVER, Suite, ending, hold_of,
     promise::{
         CLAIM_COUNTS, CLAIM_LOOKUPS, DELIVER, DELIVER_DUE, DELIVER_OPERATOR, DELIVER_PARKED, DIRECT, DIRECT_ANEW,
-        END_CLAIMS, END_DUE, END_HEARD, REST, REST_OPEN,
+        END_CLAIMS, END_DUE, END_HEARD, REST, REST_OPEN, REST_PLANNED,
     },
 };
 use crate::{Directive, IntentEnd, IntentRest, IntentRow, IntentStatus, IntentStore};
@@ -40,6 +40,22 @@ impl<S: IntentStore> Suite<'_, S> {
         let row = end(done, &self.die("planned").await, IntentEnd { heard: 2, ..unknown(None) }).await;
         let found = (row.is_due(), row.lookups, row.due < i64::MAX);
         END_DUE.is(&format!("{done}: is due, lookups, will be due"), found, (false, 0, true));
+    }
+
+    pub(super) async fn rests_keep_the_planned_lookup(&self) {
+        let hold = self.begun("kept", "w1", HOUR).await;
+        let done = "ended as unknown, with a lookup in an hour";
+        self.end(done, &hold, unknown(Some(HOUR))).await;
+        let planned = self.row("kept").await.due;
+        self.deliver("kept", "one").await;
+        for wake in [OVER, 2 * HOUR] {
+            let row = self.die("kept").await;
+            let rest = IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard: 1, wake };
+            REST.is("rested under the lease", self.store.rest(&hold_of(&row), rest).await, Ok(()));
+        }
+        let done = format!("{done}; then rested for no time and for two hours: its due time");
+        REST_PLANNED.is(&done, self.row("kept").await.due, planned);
+        self.finish(&self.take("kept", "w2", HOUR).await).await;
     }
 
     pub(super) async fn planned_lookups_are_counted_once_each(&self) {

@@ -77,6 +77,23 @@ async fn after_a_kill_at_any_write_there_is_each_acknowledged_change_and_no_part
     assert_eq!(opened, Some(StoreError::Unreadable("the record at byte 0".to_owned())));
 }
 
+/// A later version of the program, which runs on the same machine during an update, may append what this one cannot read.
+#[tokio::test]
+async fn a_whole_record_of_a_later_version_is_refused_and_not_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("intents");
+    let store = unsynced(&path, || 1_700_000_000_000);
+    store.begin(submitted("shop", "order-1")).await.unwrap();
+    let end = fs::read(&path).unwrap().len();
+    let json = r#"[{"Later":1}]"#;
+    let record = format!("{:016x} {json}\n", checksum(json.as_bytes()));
+    fs::write(&path, [fs::read(&path).unwrap(), record.clone().into_bytes()].concat()).unwrap();
+    let refused = StoreError::Unreadable(format!("the record at byte {end}"));
+    assert_eq!(store.begin(submitted("shop", "order-2")).await, Err(refused.clone()));
+    assert_eq!(FileStore::open(&path, || 1_700_000_000_000).err(), Some(refused));
+    assert_eq!(fs::read(&path).unwrap().len(), end + record.len());
+}
+
 #[tokio::test]
 async fn two_fleets_with_one_file_make_one_payment() {
     let (world, wire, key) = World::with_card().await;
@@ -87,4 +104,10 @@ async fn two_fleets_with_one_file_make_one_payment() {
     assert!(matches!(paid, PaymentOutcome::Approved(_)), "{paid:?}");
     assert_eq!(two.charge(by_key(&key, "order-1")).await.unwrap(), paid);
     assert_eq!(world.ledger("order-1").await.len(), 1);
+}
+
+#[test]
+fn a_file_named_without_its_folder_is_in_the_present_one() {
+    let folders = ["intents", "data/intents", "/intents"].map(|path| folder_of(Path::new(path)));
+    assert_eq!(folders, [".", "data", "/"].map(Path::new));
 }

@@ -31,6 +31,13 @@ enum Mistake {
     UntoldAtOnce,
     ParkKeepsLease,
     ReconcileOpens,
+    ClaimOneIgnoresAccount,
+    SaveIgnoresAccount,
+    ToldIgnoresAccount,
+    DirectIgnoresAccount,
+    UntoldHidesAll,
+    RestForgetsLookup,
+    SharesForgotten,
 }
 
 /// The store with a mistake.
@@ -53,6 +60,15 @@ impl Mistaken {
         changed.map(|_| ())
     }
 
+    /// Returns the keys of other accounts with the same reference, if this is the mistake.
+    fn twins(&self, mistake: Mistake, key: &IntentKey) -> Result<Vec<IntentKey>, StoreError> {
+        if self.1 != mistake {
+            return Ok(Vec::new());
+        }
+        let is_twin = |other: &&IntentKey| other.reference == key.reference && *other != key;
+        self.0.read(|data, _| data.intents.keys().filter(is_twin).cloned().collect())
+    }
+
     /// Saves if the row of a key is as this says.
     fn save_if(&self, hold: &IntentLease, state: &str, is: impl Fn(&IntentRow) -> bool) -> Result<(), StoreError> {
         let saved = self.0.change_one(&hold.key, |stored, now| {
@@ -69,13 +85,9 @@ impl IntentStore for Mistaken {
         enlist(name: &str) -> String;
         renew(hold: &IntentLease, lease: Duration) -> ();
         release(hold: &IntentLease, wake: Duration) -> ();
-        rest(hold: &IntentLease, rest: IntentRest) -> ();
         events(key: &IntentKey, after: i32) -> Vec<(i32, String)>;
-        claim_one(key: &IntentKey, owner: &str, lease: Duration, kinds: &[IntentKind]) -> Option<Claimed>;
         find(key: &IntentKey) -> Option<IntentRow>;
         accounts(from: &str, most: u32) -> Vec<String>;
-        told(key: &IntentKey, event: i32) -> ();
-        shares(wish: ShareWish<'_>) -> u32;
         stop(account: &str, reason: Option<&str>) -> ();
         stopped(account: &str) -> Option<String>;
     }
@@ -105,8 +117,55 @@ impl IntentStore for Mistaken {
         }
     }
 
+    async fn claim_one(
+        &self,
+        key: &IntentKey,
+        owner: &str,
+        lease: Duration,
+        kinds: &[IntentKind],
+    ) -> Result<Option<Claimed>, StoreError> {
+        for twin in self.twins(Mistake::ClaimOneIgnoresAccount, key)? {
+            self.0.claim_one(&twin, owner, lease, kinds).await?;
+        }
+        self.0.claim_one(key, owner, lease, kinds).await
+    }
+
+    async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
+        let wake = rest.wake;
+        self.0.rest(hold, rest).await?;
+        if self.1 == Mistake::RestForgetsLookup {
+            self.then(&hold.key, |row, now| {
+                if row.due > now {
+                    row.due = later(now, wake);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    async fn told(&self, key: &IntentKey, event: i32) -> Result<(), StoreError> {
+        for twin in self.twins(Mistake::ToldIgnoresAccount, key)? {
+            self.0.told(&twin, event).await?;
+        }
+        self.0.told(key, event).await
+    }
+
+    async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
+        if self.1 == Mistake::SharesForgotten {
+            self.0.change(|data, _| {
+                let mut shares = data.shares.get(wish.account).cloned().unwrap_or_default();
+                shares.truncate(wish.total as usize);
+                Ok((vec![Change::Shares(wish.account.to_owned(), shares)], ()))
+            })?;
+        }
+        self.0.shares(wish).await
+    }
+
     async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {
         let (owner, fence) = (Some(&*hold.owner), hold.fence);
+        for key in self.twins(Mistake::SaveIgnoresAccount, &hold.key)? {
+            let _ = self.0.save(&IntentLease { key, ..hold.clone() }, state, lease).await;
+        }
         match self.1 {
             Mistake::FenceIgnored => self.save_if(hold, state, |row| row.owner.as_deref() == owner),
             Mistake::SaveKeepsLease => self.save_if(hold, state, |row| row.hold().as_ref() == Some(hold)),
@@ -173,6 +232,9 @@ impl IntentStore for Mistaken {
     }
 
     async fn direct(&self, key: &IntentKey, directive: Directive) -> Result<bool, StoreError> {
+        for twin in self.twins(Mistake::DirectIgnoresAccount, key)? {
+            self.0.direct(&twin, directive).await?;
+        }
         let lease = self.0.find(key).await?.and_then(|row| row.hold());
         let directed = self.0.direct(key, directive).await;
         match (self.1, directive, lease) {
@@ -188,8 +250,15 @@ impl IntentStore for Mistaken {
     }
 
     async fn untold(&self, account: &str, most: u32, visibility: Duration) -> Result<Vec<IntentRow>, StoreError> {
-        let visibility = if self.1 == Mistake::UntoldAtOnce { Duration::ZERO } else { visibility };
-        self.0.untold(account, most, visibility).await
+        match self.1 {
+            Mistake::UntoldAtOnce => self.0.untold(account, most, Duration::ZERO).await,
+            Mistake::UntoldHidesAll => {
+                let mut rows = self.0.untold(account, u32::MAX, visibility).await?;
+                rows.truncate(most as usize);
+                Ok(rows)
+            }
+            _ => self.0.untold(account, most, visibility).await,
+        }
     }
 }
 
@@ -264,6 +333,13 @@ fn each_mistake_is_found() {
         ),
         (Mistake::ParkKeepsLease, "direct breaks a promise: \"raises the fencing number"),
         (Mistake::ReconcileOpens, "direct breaks a promise: \"`claims` and `lookups` start again"),
+        (Mistake::ClaimOneIgnoresAccount, "claim_one breaks a promise: \"Claims one intent"),
+        (Mistake::SaveIgnoresAccount, "IntentStore breaks a promise: \"change a row only if it still has the number"),
+        (Mistake::ToldIgnoresAccount, "told breaks a promise: \"Acknowledges the outcome with this number"),
+        (Mistake::DirectIgnoresAccount, "direct breaks a promise: \"raises the fencing number"),
+        (Mistake::UntoldHidesAll, "untold breaks a promise: \"Returns the outbox"),
+        (Mistake::RestForgetsLookup, "rest breaks a promise: \"A planned lookup keeps its time"),
+        (Mistake::SharesForgotten, "shares breaks a promise: \"Shares beyond `total`"),
     ];
     for (mistake, words) in mistakes {
         let message = found(mistake).unwrap_or_else(|| panic!("{mistake:?} is not found"));

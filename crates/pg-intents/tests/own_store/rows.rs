@@ -252,19 +252,23 @@ impl Stored {
 
 /// Takes or keeps shares for a worker, and returns how many it may use.
 pub(super) fn take_shares(shares: &mut Vec<Share>, wish: &ShareWish<'_>, now: i64) -> u32 {
-    shares.resize(wish.total as usize, Share::default());
+    let total = wish.total as usize;
+    // A process with larger limits has the shares beyond the total of this one.
+    shares.resize(shares.len().max(total), Share::default());
     let (mut usable, mut left) = (0, if wish.most == 0 { wish.total } else { wish.most });
     let end = later(now, wish.lease);
-    for share in shares.iter_mut().filter(|share| share.owner == wish.owner) {
+    for share in shares.iter_mut().take(total).filter(|share| share.owner == wish.owner) {
         if left > 0 {
             share.due = end;
             left -= 1;
             usable += u32::from(share.usable <= now);
         }
     }
-    for share in shares.iter_mut().filter(|share| wish.most > 0 && share.owner != wish.owner && share.due <= now) {
+    let others = shares.iter_mut().take(total).filter(|share| share.owner != wish.owner && share.due <= now);
+    for share in others.filter(|_| wish.most > 0) {
         if left > 0 {
-            let rests = if share.owner.is_empty() { 0 } else { later(share.due, wish.quarantine).max(share.usable) };
+            // From now on, and not from a time that a clock may have shown too early.
+            let rests = if share.owner.is_empty() { 0 } else { later(now, wish.quarantine) };
             *share = Share { owner: wish.owner.to_owned(), due: end, usable: rests };
             left -= 1;
             usable += u32::from(rests <= now);
@@ -279,4 +283,21 @@ pub(super) fn take_shares(shares: &mut Vec<Share>, wish: &ShareWish<'_>, now: i6
             .for_each(|share| share.due = share.due.min(longest));
     }
     usable
+}
+
+#[test]
+fn shares_taken_while_the_clock_was_ahead_do_not_rest_until_the_time_that_it_showed() {
+    const DAY: i64 = 86_400_000;
+    let (mut shares, minute) = (Vec::new(), Duration::from_secs(60));
+    let mut take = |owner, most, lease, now| {
+        let (account, longest, quarantine) = ("shop", minute, Duration::ZERO);
+        take_shares(&mut shares, &ShareWish { account, owner, total: 1, most, lease, longest, quarantine }, now)
+    };
+    for owner in ["w1", "w2"] {
+        assert_eq!(take(owner, 1, minute, DAY), 1);
+        take(owner, 0, Duration::ZERO, DAY);
+    }
+    assert_eq!(take("w3", 1, minute, DAY), 1);
+    // The clock is right again: the lease of `w3` is shortened to a minute.
+    assert_eq!([take("w4", 1, minute, 0), take("w4", 1, minute, 60_000)], [0, 1]);
 }

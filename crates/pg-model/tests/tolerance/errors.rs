@@ -84,8 +84,13 @@ fn a_lookup_is_empty_only_if_its_body_names_an_empty_list() {
     for body in none.map(str::to_owned).into_iter().chain(no_list("transactions")).chain(lists("cardKeyDetails")) {
         assert!(decode::<Transactions>(body.as_bytes()).is_err(), "{body}");
     }
-    let why = decode::<Transactions>(b"{}").expect_err("no list").to_string();
-    assert_eq!(why, "the body has no list called transactions");
+    let none = "the body has no list called transactions";
+    let more = "the body has other members beside the empty list transactions";
+    let with =
+        ["{\"transactions\":{},\"count\":0}", "<serviceResponse><transactions/><count>0</count></serviceResponse>"];
+    for (body, expected) in [("{}", none), ("{\"count\":0}", none), (with[0], more), (with[1], more)] {
+        assert_eq!(decode::<Transactions>(body.as_bytes()).expect_err(body).to_string(), expected, "{body}");
+    }
 }
 
 /// Nothing in such a reply says that its request was done. The card form is answered by a redirect, which has no body.

@@ -21,7 +21,8 @@ pub fn account_of_environment() -> Result<Account, Box<dyn Error>> {
         Credentials::new(variable("PG_API_KEY")?, variable("PG_API_PASSWORD")?, variable("PG_SHA_KEY")?),
     );
     // The name under which payments are stored. It stays the same when the API key is replaced, so never change it. Shops of different
-    // accounts need a store each: under one name, each would take the payments of the other for its own.
+    // accounts need a store each: a shop with another name does not start over a store that has payments, and under one name, each would take
+    // the payments of the other for its own.
     let account = account.identity(env::var("SHOP_ACCOUNT").unwrap_or("shop".to_owned()));
     let account = account.enterprise(
         address("PG_ENTERPRISE_BASE_URL", &variable("PG_ENTERPRISE_BASE_URL")?)?,

@@ -31,7 +31,9 @@ use pg_hyper::{
     },
     serve_guarded_until,
 };
-use pg_intents::{Fleet, FleetError, FleetEvent, FleetPlan, FleetQuestion, FleetStep, IntentStore, PaymentOutcome};
+use pg_intents::{
+    Fleet, FleetError, FleetEvent, FleetPlan, FleetQuestion, FleetStartError, FleetStep, IntentStore, PaymentOutcome,
+};
 use tokio::net::TcpListener;
 
 use crate::{Customers, customers::Customer, pages, private};
@@ -81,7 +83,7 @@ pub async fn serve<S: IntentStore>(
     let plan = FleetPlan::new(config.name).lease(config.lease).patience(PATIENCE);
     let plan = plan.checkouts(CheckoutPlan::default().linger(config.linger));
     let fleet = Fleet::new(Client::new(config.account)?, Arc::new(store), plan).await;
-    let fleet = fleet.map_err(|error| format!("SHOP_ACCOUNT is the account's name: {error}"))?;
+    let fleet = fleet.map_err(|error| refused_start(&error))?;
     println!("the shop is at http://{}", listener.local_addr()?);
     let worker = fleet.clone();
     let working = tokio::spawn(async move { worker.run().await });
@@ -101,6 +103,14 @@ pub async fn serve<S: IntentStore>(
     fleet.shut_down();
     working.await?;
     Ok(())
+}
+
+/// Returns what the operator reads: all reasons but one are about the account's name.
+fn refused_start(error: &FleetStartError) -> String {
+    match error {
+        FleetStartError::Store(error) => error.to_string(),
+        error => format!("SHOP_ACCOUNT is the account's name: {error}"),
+    }
 }
 
 /// Pays with the stored card of the customer who has signed in. A request that is posted twice, to any servers, makes
@@ -378,5 +388,19 @@ impl IntoResponse for Failure {
                     .into_response()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pg_intents::StoreError;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_about_the_account_names_its_variable() {
+        let away = StoreError::Unavailable("statement timeout".to_owned());
+        assert_eq!(refused_start(&away.clone().into()), away.to_string());
+        assert!(refused_start(&FleetStartError::Unnamed).starts_with("SHOP_ACCOUNT "));
     }
 }

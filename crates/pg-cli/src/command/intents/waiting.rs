@@ -3,7 +3,7 @@
 use pg_hyper::proto::machine::{checkout, three_d_secure};
 use pg_intents::{FleetEvent, IntentRow, IntentStatus, IntentStore};
 
-use super::{Arguments, One, find, not_known, told};
+use super::{Arguments, One, failure, find, not_known, stops, told};
 use crate::{
     failure::{Exit, Failure},
     output,
@@ -50,10 +50,16 @@ pub(super) async fn withdraw<S: IntentStore>(
     if row.status == IntentStatus::Parked {
         return Err(Failure::new(Exit::Refused, format!("{reference}: it is parked: reconcile it first")));
     }
+    // It is read first, so that a failure to read it is not reported as a failure of a directive that was stored.
+    let stop = store.stopped(account).await.map_err(failure)?;
     if !deliver(store, &row, &FleetEvent::Cancelled).await? {
         return Err(Failure::new(Exit::Refused, format!("{reference}: it has ended")));
     }
-    let text = "a worker closes its page as soon as one is free, then looks for a payment on it";
+    if let Some(reason) = stop {
+        stops::say(account, &reason);
+    }
+    let text = "a worker closes its page as soon as one is free, unless the service has cancelled it before, then looks \
+                for a payment on it";
     told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": "withdraw" }))
 }
 

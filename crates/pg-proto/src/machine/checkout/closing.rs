@@ -44,6 +44,15 @@ impl Checkout {
             Phase::Waiting => self.enter(Phase::Cancelling),
             // An earlier attempt to cancel it failed.
             Phase::Lingering if !self.state.cancelled => self.enter(Phase::Cancelling),
+            // So did all of them, or the search is an early one. The page may be open: the cancellation comes first, and the search is repeated.
+            Phase::Searching | Phase::Concluding if !self.state.cancelled && !self.state.expired => {
+                self.state.early = false;
+                if self.state.phase == Phase::Concluding {
+                    // The search finds these transactions again.
+                    self.state.news.clear();
+                }
+                self.enter(Phase::Cancelling);
+            }
             _ => {}
         }
     }
@@ -150,8 +159,8 @@ impl Checkout {
     }
 
     pub(super) fn found(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
-        if !self.state.news.is_empty() {
-            // Reports that arrived meanwhile are looked up first. Then the search is repeated.
+        if !self.state.news.is_empty() || self.state.phase != Phase::Searching {
+            // Reports that arrived meanwhile are looked up first, and a withdrawal comes first too. Then the search is repeated.
             return;
         }
         let again = match Listed::of(&self.account, event) {

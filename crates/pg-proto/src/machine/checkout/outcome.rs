@@ -37,7 +37,8 @@ pub enum CheckoutOutcome {
     ///   `reconcile` later. A status that the documents do not list needs an entry in `[checkout]` of the dialect (`paid`,
     ///   `failed` or `pending`); look again with it.
     /// - [`StillOpen`](UnknownReason::StillOpen): a customer whose page is open may still pay. Look again for each later
-    ///   callback, and once after the token's expiry. If the token was cancelled, ask the operator whether that closes pages
+    ///   callback, and once after the token's expiry. If it was not cancelled, look again and pass
+    ///   [`CheckoutInput::Cancel`](super::CheckoutInput::Cancel), which cancels it. If the token was cancelled, ask the operator whether that closes pages
     ///   that are open already; if it does, set `cancel_closes_open_pages` and look again, which can then end as
     ///   [`Lapsed`](Self::Lapsed). Otherwise ask the operator whether the token was paid.
     /// - [`NotReported`](UnknownReason::NotReported): look again for each later callback. Only the entries of `[lookup]` and

@@ -19,6 +19,7 @@ mod reports;
 mod rounds;
 mod stories;
 mod waiting;
+mod withdrawals;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 

@@ -134,7 +134,7 @@ fn without_a_search_that_saw_everything_it_is_unknown() {
 }
 
 /// As a driver resumes it after an unknown end.
-fn again(run: &mut Run) -> &mut Run {
+pub(super) fn again(run: &mut Run) -> &mut Run {
     run.machine = Checkout::resume(&run.machine.save(), account(), CheckoutPlan::default()).unwrap().look_again();
     run.step(Event::Begin)
 }
