@@ -279,6 +279,12 @@ impl Checkout {
         Some(self.state.token.as_str()).filter(|token| !token.is_empty())
     }
 
+    /// Returns whether the machine waits for late reports, or for the next attempt to cancel its token. That may take days.
+    #[must_use]
+    pub fn lingers(&self) -> bool {
+        self.state.phase == Phase::Lingering
+    }
+
     fn with(account: Arc<Account>, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
         let (flight, until, unreadable, ended) = (None, ShortenedLimit::default(), None, None);
         let (untold, withdrawn, listens, late) = (false, false, false, REPORTS);
