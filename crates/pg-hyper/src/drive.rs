@@ -117,7 +117,7 @@ enum Position<D, O> {
     /// The machine waits for its owner, or the owner has not called yet.
     Idle,
     Exchanging(Pending<Exchanged>),
-    Waiting(Pending<()>),
+    Waiting(Moment, Pending<()>),
     /// The machine has decided, and must be saved before the decision takes effect.
     Keeping(Pending<Result<(), StoreError>>, Decided<D, O>),
 }
@@ -268,13 +268,23 @@ where
         self.error.as_ref()
     }
 
+    /// Returns the moment until which the machine waits, if it now waits for that moment or an input only. Then the drive can be
+    /// dropped, and the machine resumed at that moment from the state that [`saved`](Self::saved) returns now.
+    #[must_use]
+    pub fn waits_until(&self) -> Option<Moment> {
+        match self.position {
+            Position::Waiting(moment, _) if self.inputs.is_empty() => Some(moment),
+            _ => None,
+        }
+    }
+
     /// Whether dropping the drive now would lose what the service replies, or has replied: a request was permitted and the
     /// machine has not taken its reply, or a state is being saved.
     fn awaits_reply(&self) -> bool {
         match self.position {
             Position::Exchanging(_) => self.departed.load(Ordering::Acquire),
             Position::Keeping(..) => true,
-            Position::Begin | Position::Idle | Position::Waiting(_) => false,
+            Position::Begin | Position::Idle | Position::Waiting(..) => false,
         }
     }
 
@@ -310,8 +320,9 @@ where
         }
     }
 
-    /// Makes one step of the machine, and the wait before it.
-    pub(crate) async fn turn(&mut self) -> Option<DriveStep<M::Demand, M::Outcome>> {
+    /// Makes one step of the machine, after the wait before it. `None`: the machine goes on, or [waits](Self::waits_until). The future can be
+    /// dropped at any time without loss.
+    pub async fn turn(&mut self) -> Option<DriveStep<M::Demand, M::Outcome>> {
         if let Position::Keeping(keeping, _) = &mut self.position {
             let kept = keeping.as_mut().await;
             let Position::Keeping(_, decided) = std::mem::replace(&mut self.position, Position::Idle) else {
@@ -352,13 +363,13 @@ where
                     }
                 }
             }
-            Position::Waiting(_) | Position::Idle | Position::Keeping(..) if !self.inputs.is_empty() => {
+            Position::Waiting(..) | Position::Idle | Position::Keeping(..) if !self.inputs.is_empty() => {
                 let Some((input, receipt)) = self.inputs.pop_front() else { return Event::Woken };
                 // A machine that has ended ignores the input: its receipt is dropped, which refuses the callback.
                 receipt.into_iter().filter(|_| !self.has_ended).for_each(|receipt| self.receipts.add(receipt));
                 Event::Input(input)
             }
-            Position::Waiting(waiting) => {
+            Position::Waiting(_, waiting) => {
                 waiting.as_mut().await;
                 Event::Woken
             }
@@ -400,7 +411,7 @@ where
     fn decided(&mut self, decided: Decided<M::Demand, M::Outcome>) -> Option<DriveStep<M::Demand, M::Outcome>> {
         match decided {
             Decided::Wait(moment) => {
-                self.position = Position::Waiting(Box::pin(self.client.scheduler().sleep_until(moment)));
+                self.position = Position::Waiting(moment, Box::pin(self.client.scheduler().sleep_until(moment)));
                 None
             }
             Decided::Tell(next) => {

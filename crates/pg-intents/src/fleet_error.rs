@@ -1,11 +1,8 @@
 //! Why a fleet returned no outcome, or does not start.
 
-use pg_hyper::proto::{Misuse, machine::ResumeError};
+use pg_hyper::proto::{Misuse, first_five, machine::ResumeError};
 
 use crate::StoreError;
-
-/// The number of accounts that an error names.
-const NAMED: usize = 5;
 
 /// Why a fleet returned no outcome.
 ///
@@ -154,7 +151,7 @@ pub enum FleetStartError {
         "the store of intents has payments of {}, and this fleet would find only those of {account:?}: if an account in that list \
          is this one before a change of its name, API key or base URL, set FleetPlan::stored_as, or its orders will be paid again; \
          if a server has a wrong name or base URL, correct it; if it is another account, set FleetPlan::apart_from",
-        list(found)
+        first_five(found.iter().map(|account| format!("{account:?}")))
     )]
     OtherAccounts {
         /// The account under which this fleet would find its payments.
@@ -176,13 +173,6 @@ pub enum FleetStartError {
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-fn list(accounts: &[String]) -> String {
-    let named: Vec<String> = accounts.iter().take(NAMED).map(|account| format!("{account:?}")).collect();
-    let more = accounts.len().saturating_sub(NAMED);
-    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    named.join(", ") + &rest
 }
 
 #[cfg(test)]

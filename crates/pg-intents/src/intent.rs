@@ -74,7 +74,7 @@ pub struct IntentRow {
     pub state: String,
     /// The version of that state: the newest version that a worker that has claimed the intent may have written.
     pub version: i32,
-    /// What the machine waits for, as JSON, while it waits: for example, for a customer at a page.
+    /// What the machine asks for, as JSON, while it waits: for example, for a customer at a page.
     pub asks: Option<String>,
     /// The number of events that were delivered for it.
     pub inbox: i32,
@@ -136,13 +136,13 @@ pub struct IntentKind {
     pub version: i32,
 }
 
-/// How a worker leaves an intent whose machine waits for its owner.
+/// How a worker leaves an intent whose machine waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentRest {
     /// The machine's saved state.
     pub state: String,
-    /// What the machine waits for, as JSON.
-    pub asks: String,
+    /// What the machine waits for, as JSON; `None` if it waits for an event or for `wake` only.
+    pub asks: Option<String>,
     /// The number of the last event that the machine took.
     pub heard: i32,
     /// When the machine continues without an event.

@@ -70,6 +70,11 @@ pub(crate) trait StoredMachine:
     fn input(event: FleetEvent) -> Option<Self::Input>;
 
     fn question(demand: Self::Demand) -> FleetQuestion;
+
+    /// Whether the machine waits for so long that it rests in its row meanwhile.
+    fn rests(&self) -> bool {
+        false
+    }
 }
 
 impl<P: Payment> StoredMachine for Charge<P> {

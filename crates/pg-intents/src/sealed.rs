@@ -186,7 +186,7 @@ impl<S: IntentStore> IntentStore for SealedStore<S> {
 
     async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
         let sealer = self.sealer(&hold.key);
-        let (state, asks) = (sealer.state(&rest.state), sealer.asks(&rest.asks));
+        let (state, asks) = (sealer.state(&rest.state), rest.asks.as_deref().map(|asks| sealer.asks(asks)));
         self.store.rest(hold, IntentRest { state, asks, ..rest }).await
     }
 

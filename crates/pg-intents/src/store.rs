@@ -58,7 +58,7 @@ pub trait IntentStore: Send + Sync + 'static {
     /// at zero, except for a parked intent, which is never due.
     fn end(&self, hold: &IntentLease, end: IntentEnd) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores the machine's state and its question, deletes the events that the machine has processed, and releases the
+    /// Stores the machine's state and its question, if it asks one, deletes the events that the machine has processed, and releases the
     /// intent until `wake`, or for an immediate claim if there are later events. A planned lookup keeps its time. `claims` starts again at
     /// zero. The intent is open again, also if workers had parked it and an event made it unknown.
     fn rest(&self, hold: &IntentLease, rest: IntentRest) -> impl Future<Output = Result<(), StoreError>> + Send;

@@ -12,6 +12,7 @@ mod failures;
 mod figures;
 mod fleet;
 mod limits;
+mod lingering;
 mod machines;
 mod matrix;
 mod model;

@@ -15,7 +15,7 @@ use pg_hyper::{
     Client, ClientBuilder, TowerTransport, Transport, TransportError, VirtualClock,
     proto::{
         Account, BaseUrl, Credentials, EnterpriseCredentials,
-        machine::throttle::ThrottleLimits,
+        machine::{checkout::CheckoutPlan, throttle::ThrottleLimits},
         model::{
             Auth, AuthCardKey, CardDetails, CardKey, Currency, Item, Order, TokeniseTransactionKey, Transaction,
             TransactionLookup,
@@ -221,7 +221,8 @@ impl World {
     /// The worker's own clock is real: a request that hangs lets no time pass.
     pub(crate) fn plan(name: &str) -> FleetPlan {
         let plan = FleetPlan::new(name).lease(LEASE).poll(Duration::from_millis(5)).patience(Duration::from_secs(60));
-        plan.per_minute(u32::MAX).failures(u32::MAX)
+        // A checkout that rests in its row would wait for the shared clock, which nothing moves then.
+        plan.per_minute(u32::MAX).failures(u32::MAX).checkouts(CheckoutPlan::default().linger(Duration::from_secs(60)))
     }
 
     pub(crate) async fn worker_for(&self, name: &str, wire: &Wire, account: Account) -> Fleet<SqliteStore, Wire> {

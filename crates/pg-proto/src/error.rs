@@ -255,6 +255,14 @@ pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
+/// Returns the first five of these texts in one line, and the number of the others.
+#[doc(hidden)]
+pub fn first_five(texts: impl ExactSizeIterator<Item: fmt::Display>) -> String {
+    let more = texts.len().saturating_sub(5);
+    let first = texts.take(5).map(|text| text.to_string()).collect::<Vec<_>>().join(", ");
+    if more == 0 { first } else { format!("{first} and {more} more") }
+}
+
 impl Refused {
     /// Returns which credentials are wrong, if the documents' code says it.
     fn wrong_credentials(&self) -> Option<&'static str> {

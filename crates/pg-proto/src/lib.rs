@@ -76,6 +76,8 @@ pub use account::{Account, Credentials, EnterpriseCredentials};
 pub use base_url::{BaseUrl, BaseUrlError, is_private};
 pub use callback::{CallbackError, CallbackOutline, CheckoutHint, UpdaterHint};
 pub use card_form::CardForm;
+#[doc(hidden)]
+pub use error::first_five;
 pub use error::{Refused, ReplyError, Unreadable};
 pub use misuse::Misuse;
 pub use preview::{Preview, shown};

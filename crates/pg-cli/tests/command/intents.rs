@@ -258,7 +258,7 @@ async fn waiting(store: &impl IntentStore, reference: &str, kind: &str) {
     let hold = begun_as(store, "shop", reference, kind).await;
     let rest = IntentRest {
         state: "the machine".to_owned(),
-        asks: "the page".to_owned(),
+        asks: Some("the page".to_owned()),
         heard: 0,
         wake: Duration::from_secs(3600),
     };

@@ -54,7 +54,7 @@ impl<S: IntentStore, O: AsyncFnMut() -> Result<S, StoreError>> Stores<O, S> {
         DELIVER.is("opened another store, and delivered", delivered, Ok(true));
         let events = self.another().await.store.events(&key, 0).await;
         DURABLE.is(&kept("delivered: events"), events, Ok(vec![(1, "one".to_owned())]));
-        let rest = IntentRest { state: "s2".to_owned(), asks: "page".to_owned(), heard: 1, wake: HOUR };
+        let rest = IntentRest { state: "s2".to_owned(), asks: Some("page".to_owned()), heard: 1, wake: HOUR };
         REST.is("opened another store, and rested", self.another().await.store.rest(&hold, rest).await, Ok(()));
         let row = self.row().await;
         let found = (row.asks.as_deref(), row.owner.as_deref());

@@ -22,8 +22,9 @@ impl<S: IntentStore> Suite<'_, S> {
         EVENTS_OF.is("read events as the owner", self.store.events_of(&hold, 0).await, Ok(one.to_vec()));
         let row = self.row("hears").await;
         DELIVER.is("delivered while w1's lease held: inbox, is due", (row.inbox, row.is_due()), (1, false));
-        let rest = |heard, wake| IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard, wake };
-        REST.is("rested under the lease", self.store.rest(&hold, rest(0, HOUR)).await, Ok(()));
+        let asks = Some("page".to_owned());
+        let rest = |asks, heard| IntentRest { state: "rests".to_owned(), asks, heard, wake: HOUR };
+        REST.is("rested under the lease", self.store.rest(&hold, rest(asks, 0)).await, Ok(()));
         let row = self.row("hears").await;
         let found = (&*row.state, row.asks.as_deref(), row.owner.as_deref());
         REST.is("rested: state, asks, owner", found, ("rests", Some("page"), None));
@@ -32,8 +33,9 @@ impl<S: IntentStore> Suite<'_, S> {
         FENCED.is("rested without the lease, having heard event 9: events", events(0).await, one);
         let hold = hold_of(&self.take("hears", "w2", HOUR).await);
         CLAIM_ASKS.is("claimed what asked for a page", self.row("hears").await.asks, None::<String>);
-        REST.is("rested under the lease", self.store.rest(&hold, rest(1, HOUR)).await, Ok(()));
+        REST.is("rested without a question", self.store.rest(&hold, rest(None, 1)).await, Ok(()));
         let row = self.row("hears").await;
+        REST.is("rested without a question: asks, owner", (row.asks.as_ref(), row.owner.as_ref()), (None, None));
         let done = "rested for an hour, having heard event 1: events, is due";
         REST.is(done, (events(0).await, row.is_due()), (vec![], false));
         REST_CLAIMS.is("claimed, then rested: claims", row.claims, 0);

@@ -44,7 +44,7 @@ impl<S: IntentStore> Suite<'_, S> {
     /// Checks that every change with this lease is refused.
     pub(super) async fn changes_nothing(&self, before: &str, lost: &IntentLease) {
         let done = |method| format!("{before}; then called {method} with {lost:?}");
-        let rest = IntentRest { state: "stale".to_owned(), asks: "page".to_owned(), heard: 9, wake: OVER };
+        let rest = IntentRest { state: "stale".to_owned(), asks: Some("page".to_owned()), heard: 9, wake: OVER };
         let end = ending(IntentStatus::Ended, "else", None);
         FENCED.is(&done("save"), self.store.save(lost, "stale", HOUR).await, LOST);
         FENCED.is(&done("renew"), self.store.renew(lost, HOUR).await, LOST);

@@ -69,7 +69,7 @@ promises! {
     END_HEARD: "end" "An intent that has `Ended` keeps no events; an unknown intent keeps those that its machine did not take.";
     END_DUE: "end" "An unknown intent is due at its next planned lookup, or after the quiet time if events wait.";
     END_CLAIMS: "end" "`claims` starts again at zero, except for a parked intent, which is never due.";
-    REST: "rest" "Stores the machine's state and its question, deletes the events that the machine has processed, and releases the intent until `wake`, or for an immediate claim if there are later events.";
+    REST: "rest" "Stores the machine's state and its question, if it asks one, deletes the events that the machine has processed, and releases the intent until `wake`, or for an immediate claim if there are later events.";
     REST_PLANNED: "rest" "A planned lookup keeps its time.";
     REST_CLAIMS: "rest" "`claims` starts again at zero.";
     REST_OPEN: "rest" "The intent is open again, also if workers had parked it and an event made it unknown.";

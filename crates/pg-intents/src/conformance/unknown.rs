@@ -110,7 +110,7 @@ impl<S: IntentStore> Suite<'_, S> {
         DELIVER_OPERATOR.is(done, (row.status, row.claims, row.is_due()), (IntentStatus::Parked, 0, false));
         direct(Directive::Reconcile).await;
         let row = self.die("failed").await;
-        let rest = IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard: 3, wake: HOUR };
+        let rest = IntentRest { state: "rests".to_owned(), asks: Some("page".to_owned()), heard: 3, wake: HOUR };
         REST.is("rested an unknown intent", self.store.rest(&hold_of(&row), rest).await, Ok(()));
         REST_OPEN.is("rested an unknown intent: status", self.row("failed").await.status, IntentStatus::Open);
         self.finish(&self.die("failed").await).await;

@@ -34,11 +34,7 @@ impl AccountCheck {
     ) -> Result<Self, FleetStartError> {
         let (stored, apart_from) = (account_in_rows(account, plan)?, plan.apart_from.clone());
         let check = Self { stored, apart_from, has_begun: AtomicBool::new(false) };
-        let Found { own, others } = check.found(store).await?;
-        if own {
-            check.first_has_begun();
-        }
-        check.refuse(others)?;
+        check.refuse(check.others(store).await?)?;
         Ok(check)
     }
 
@@ -49,16 +45,16 @@ impl AccountCheck {
 
     /// Checks the store before a payment begins, unless the account already has one.
     pub(super) async fn before_first<S: IntentStore>(&self, store: &S) -> Result<(), FleetStartError> {
-        if self.has_begun.load(Ordering::Relaxed) {
+        if self.has_begun() {
             return Ok(());
         }
-        let Found { own, others } = self.found(store).await?;
-        if own {
-            // Another server has begun payments of the account meanwhile. Accounts that came since do not disturb a running fleet.
-            self.first_has_begun();
-            return Ok(());
-        }
-        self.refuse(others)
+        let others = self.others(store).await?;
+        // Another server may have begun payments of the account meanwhile. Accounts that came since do not disturb a running fleet.
+        if self.has_begun() { Ok(()) } else { self.refuse(others) }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Relaxed)
     }
 
     /// Records that the store has a payment of the account.
@@ -66,15 +62,15 @@ impl AccountCheck {
         self.has_begun.store(true, Ordering::Relaxed);
     }
 
-    /// Reads the accounts of the store.
-    async fn found<S: IntentStore>(&self, store: &S) -> Result<Found, StoreError> {
+    /// Reads the accounts of the store, and records if the account is one of them. Returns those that the plan does not mention.
+    async fn others<S: IntentStore>(&self, store: &S) -> Result<Vec<String>, StoreError> {
         let apart_from: HashSet<&str> = self.apart_from.iter().map(String::as_str).collect();
         let mut others = all_accounts(store).await?;
-        let all = others.len();
-        others.retain(|account| *account != self.stored);
-        let own = others.len() < all;
-        others.retain(|account| !apart_from.contains(account.as_str()));
-        Ok(Found { own, others })
+        if others.contains(&self.stored) {
+            self.first_has_begun();
+        }
+        others.retain(|account| *account != self.stored && !apart_from.contains(account.as_str()));
+        Ok(others)
     }
 
     fn refuse(&self, others: Vec<String>) -> Result<(), FleetStartError> {
@@ -83,14 +79,6 @@ impl AccountCheck {
         }
         Err(FleetStartError::OtherAccounts { account: self.stored.clone(), found: others })
     }
-}
-
-/// What the store has.
-struct Found {
-    /// Whether it has payments of the account.
-    own: bool,
-    /// The accounts that the plan does not mention.
-    others: Vec<String>,
 }
 
 /// Returns the account under which the payments of a fleet with this plan are stored.

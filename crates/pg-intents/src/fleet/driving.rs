@@ -1,11 +1,11 @@
 //! Drives one machine, renews its lease meanwhile, and passes on the events that reached other servers.
 
-use std::{pin::pin, sync::Arc};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use pg_hyper::{
     Drive, DriveError, DriveStep, LimitError, LimitFuture, SharedLimit, SharedPermit, Transport,
     proto::{
-        machine::{SavedState, throttle::StopReason},
+        machine::{Moment, SavedState, throttle::StopReason},
         model::method::ServiceInfo,
     },
 };
@@ -17,11 +17,17 @@ use super::{
 };
 use crate::{IntentKey, IntentStore, StoreError, machines::StoredMachine};
 
+/// How long a machine stays in this process after an event. One is rarely alone: a callback and the customer's return arrive together. And
+/// without this time a flood of events could pass a machine from server to server, whose clocks may differ, at any rate.
+const STAYS: Duration = Duration::from_secs(60);
+
 /// The reason why a drive has ended.
 pub(super) enum Ran<D, O> {
     Done(O, SavedState, Waiting),
     /// The machine asks its owner a question, and has processed the events up to this number.
     Asks(D, SavedState, i32),
+    /// The machine waits until this moment, and has processed the events up to this number.
+    Waits(Moment, SavedState, i32),
     Trouble(Trouble),
 }
 
@@ -32,6 +38,13 @@ pub(super) struct Waiting {
     pub(super) before: i32,
     /// The number of the last event.
     pub(super) last: i32,
+}
+
+/// What a drive does next.
+enum Next<D, O> {
+    Step(DriveStep<D, O>),
+    /// It waits until this moment.
+    Rest(Moment),
 }
 
 /// The limits of the account, for the requests of one machine. If nothing is permitted, the drive ends.
@@ -96,6 +109,28 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
+    /// Returns the machine's next step, or when it goes on if it can rest in its row until then. That is cheaper than to hold it, if its
+    /// lease would have to be renewed.
+    async fn next_or_rest<M: StoredMachine>(
+        &self,
+        drive: &mut Drive<M, T>,
+        heard_at: Option<Moment>,
+    ) -> Next<M::Demand, M::Outcome> {
+        loop {
+            let now = self.0.client.now();
+            let stays = heard_at.is_some_and(|at| at <= now && now < at.after(STAYS));
+            match drive.waits_until() {
+                Some(until) if drive.machine().rests() && !stays && until > now.after(self.0.plan.lease / 3) => {
+                    return Next::Rest(until);
+                }
+                _ => {}
+            }
+            if let Some(step) = drive.turn().await {
+                return Next::Step(step);
+            }
+        }
+    }
+
     /// `inbox`: the number of events when the intent was claimed.
     pub(super) async fn drive<M: StoredMachine>(
         &self,
@@ -123,6 +158,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         };
         // Events that no longer wait were processed.
         heard = heard.max(inbox);
+        let mut heard_at = first.map(|_| self.0.client.now());
         let waiting = Waiting { before: first.map_or(heard, |first| first - 1), last: heard };
         let third = self.0.plan.lease / 3;
         // All of these are polled together. A statement that is not polled keeps its connection, which the others may need.
@@ -139,11 +175,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             }
             tokio::select! {
                 biased;
-                step = drive.next() => return match why_stopped(&drive, keeper) {
+                next = self.next_or_rest(&mut drive, heard_at) => return match why_stopped(&drive, keeper) {
                     Some(trouble) => Ran::Trouble(trouble),
-                    None => match step {
-                        DriveStep::Done(outcome) => Ran::Done(outcome, drive.saved(), waiting),
-                        DriveStep::Ask(demand) => Ran::Asks(demand, drive.saved(), heard),
+                    None => match next {
+                        Next::Step(DriveStep::Done(outcome)) => Ran::Done(outcome, drive.saved(), waiting),
+                        Next::Step(DriveStep::Ask(demand)) => Ran::Asks(demand, drive.saved(), heard),
+                        Next::Rest(until) => Ran::Waits(until, drive.saved(), heard),
                     },
                 },
                 () = &mut beat, if !renews => {
@@ -175,7 +212,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 read = &mut reading, if reads => {
                     reads = false;
                     match read {
-                        Ok(events) => drop(pass_on(&mut drive, events, &mut heard)),
+                        Ok(events) => {
+                            if pass_on(&mut drive, events, &mut heard).is_some() {
+                                heard_at = Some(self.0.client.now());
+                            }
+                        }
                         Err(error) => tracing::warn!(target: "pg.fleet", %error, "events were not read"),
                     }
                 }

@@ -151,7 +151,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Worked::Asks(question) => Ok(Some(FleetStep::Ask(question))),
             Worked::Failed(error) => Err(error),
             Worked::Stopping => Err(FleetError::ShuttingDown { reference: found.key.reference.clone() }),
-            Worked::Lost { .. } | Worked::Store { .. } => Ok(None),
+            Worked::Waits | Worked::Lost { .. } | Worked::Store { .. } => Ok(None),
         }
     }
 }

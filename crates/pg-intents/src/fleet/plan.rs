@@ -115,7 +115,9 @@ impl FleetPlan {
         self
     }
 
-    /// Sets how many abandoned intents a worker resumes at the same time. Default: 16.
+    /// Sets how many abandoned intents a worker resumes at the same time. Default: 16. A checkout that waits for late reports, or for the
+    /// next attempt to cancel its token, waits in its row, like a page that is open: it takes no place, and no memory, except for a
+    /// minute after an event. So a worker has at most this number of machines in memory, besides those of its callers.
     pub fn at_once(mut self, intents: u32) -> Self {
         self.at_once = intents;
         self

@@ -3,7 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use pg_hyper::{Transport, proto::machine::SavedState};
+use pg_hyper::{
+    Transport,
+    proto::machine::{Moment, SavedState},
+};
 use tracing::Instrument as _;
 
 use super::{
@@ -37,6 +40,8 @@ pub(super) enum Worked {
     Ended(PaymentOutcome),
     /// The intent is stored, and waits for the customer.
     Asks(FleetQuestion),
+    /// The intent is stored, and waits for an event or for a moment.
+    Waits,
     /// Another worker has the intent.
     Lost {
         /// This worker had begun it, so a request may have been sent.
@@ -57,6 +62,7 @@ impl Worked {
         match self {
             Self::Ended(outcome) => Ok(outcome.name()),
             Self::Asks(_) => Ok("asks"),
+            Self::Waits => Ok("waits"),
             Self::Lost { .. } => Err(StoreError::Lost.name()),
             Self::Store { error, .. } => Err(error.name()),
             Self::Stopping => Err("shutting_down"),
@@ -96,6 +102,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 Worked::Asks(question) => return Some(Ok(FleetStep::Ask(question))),
                 Worked::Lost { maybe_sent } => {
                     *begun |= maybe_sent;
+                    return None;
+                }
+                Worked::Waits => {
+                    *begun = true;
                     return None;
                 }
                 Worked::Stopping => {
@@ -234,7 +244,15 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 };
                 self.end::<M>(keeper, end, &saved, &key.reference).await
             }
-            Ran::Asks(demand, saved, heard) => self.rest(keeper, M::question(demand), &saved, heard).await,
+            Ran::Asks(demand, saved, heard) => {
+                let question = M::question(demand);
+                let rested = self.rest(keeper, Some(&question), question.deadline(), &saved, heard).await;
+                rested.map_or_else(Worked::from, |()| Worked::Asks(question))
+            }
+            Ran::Waits(until, saved, heard) => {
+                let rested = self.rest(keeper, None, until, &saved, heard).await;
+                rested.map_or_else(Worked::from, |()| Worked::Waits)
+            }
             Ran::Trouble(trouble) => {
                 match &trouble {
                     Trouble::Stopping => {
@@ -275,29 +293,27 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Stores the machine, which waits in its row for its customer. No page is shown before that.
-    async fn rest(&self, keeper: &Keeper<S>, question: FleetQuestion, saved: &SavedState, heard: i32) -> Worked {
-        let hold = match keeper.hold(saved).await {
-            Ok(hold) => hold,
-            Err(trouble) => return trouble.into(),
-        };
-        let asks = match serde_json::to_string(&question) {
-            Ok(asks) => asks,
-            Err(error) => return Trouble::Store(StoreError::Unreadable(error.to_string())).into(),
-        };
+    /// Stores the machine, which waits in its row until this moment: for its customer, who sees no page before that, or for an event.
+    async fn rest(
+        &self,
+        keeper: &Keeper<S>,
+        question: Option<&FleetQuestion>,
+        until: Moment,
+        saved: &SavedState,
+        heard: i32,
+    ) -> Result<(), Trouble> {
+        let hold = keeper.hold(saved).await?;
+        let unreadable = |error: serde_json::Error| StoreError::Unreadable(error.to_string());
+        let asks = question.map(serde_json::to_string).transpose().map_err(unreadable)?;
         let stored = self.until_stored(|| {
-            // The deadline goes by the client's clock.
-            let wake = question.deadline().since(self.0.client.now());
+            // The moment goes by the client's clock.
+            let wake = until.since(self.0.client.now());
             let rest = IntentRest { state: saved.text().to_owned(), asks: asks.clone(), heard, wake };
             self.0.store.rest(&hold, rest)
         });
-        match stored.await {
-            Ok(()) => {
-                self.0.ended.notify_waiters();
-                Worked::Asks(question)
-            }
-            Err(error) => Trouble::from(error).into(),
-        }
+        stored.await?;
+        self.0.ended.notify_waiters();
+        Ok(())
     }
 
     /// Repeats the last statement of a machine while the store does not respond, within the plan's patience: the machine has decided, and

@@ -142,7 +142,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Worked::Ended(settled) => {
                 tracing::info!(target: "pg.fleet", outcome = settled.name(), fence = intent.fence, "resumed");
             }
-            Worked::Lost { .. } | Worked::Stopping | Worked::Asks(_) => {}
+            Worked::Lost { .. } | Worked::Stopping | Worked::Asks(_) | Worked::Waits => {}
             Worked::Store { error, .. } => tracing::warn!(target: "pg.fleet", %error, "an intent waits for the store"),
             Worked::Failed(error) => tracing::error!(target: "pg.fleet", %error, "an intent cannot be resumed"),
         }

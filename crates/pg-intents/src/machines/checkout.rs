@@ -63,4 +63,8 @@ impl StoredMachine for Checkout {
         let CheckoutDemand::Redirect { url, until } = demand;
         FleetQuestion::Redirect { url: url.as_str().to_owned(), deadline: until }
     }
+
+    fn rests(&self) -> bool {
+        self.lingers()
+    }
 }

@@ -184,7 +184,7 @@ impl Stored {
         self.events.retain(|(number, _)| *number > rest.heard);
         self.row.status = IntentStatus::Open;
         self.row.state = rest.state;
-        self.row.asks = Some(rest.asks);
+        self.row.asks = rest.asks;
         self.row.owner = None;
         self.row.claims = 0;
         let wake = if self.events.is_empty() { later(now, rest.wake) } else { now };

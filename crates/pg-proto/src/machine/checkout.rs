@@ -27,8 +27,8 @@
 //!    may be sent, another machine works on it, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
 //! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it and the
 //!    dialect says that this closes a page that is open already, or because the service said after its expiry that there
-//!    is nothing left to cancel (assumption A126; the local clock alone is not enough); late reports had time to arrive, which no
-//!    clock that jumps or is ahead takes away; a search by the request's `trans_reference` found no payment of this token; the
+//!    is nothing left to cancel (assumption A126; the local clock alone is not enough); after that, late reports had time to
+//!    arrive, which no clock that jumps or is ahead takes away; a search by the request's `trans_reference` found no payment of this token; the
 //!    account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
 //!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. A
@@ -279,6 +279,12 @@ impl Checkout {
         Some(self.state.token.as_str()).filter(|token| !token.is_empty())
     }
 
+    /// Returns whether the machine waits for late reports, or for the next attempt to cancel its token. That may take days.
+    #[must_use]
+    pub fn lingers(&self) -> bool {
+        self.state.phase == Phase::Lingering
+    }
+
     fn with(account: Arc<Account>, plan: CheckoutPlan, state: State, request: Option<GetToken>) -> Self {
         let (flight, until, unreadable, ended) = (None, ShortenedLimit::default(), None, None);
         let (untold, withdrawn, listens, late) = (false, false, false, REPORTS);
@@ -316,8 +322,12 @@ impl Checkout {
         match self.state.phase {
             Phase::Opening | Phase::Withdrawing => return,
             Phase::Waiting | Phase::Cancelling | Phase::Lingering | Phase::Closing => {}
-            // A search may prove nothing, but reports must not delay the end for ever.
-            Phase::Searching | Phase::Concluding if self.late == 0 => return,
+            // A search may prove nothing, but reports must delay neither the end nor the next round for ever.
+            Phase::Searching | Phase::Concluding if self.late == 0 => {
+                if !self.end_early_search() {
+                    return;
+                }
+            }
             Phase::Searching => self.late -= 1,
             Phase::Concluding => {
                 self.late -= 1;
@@ -339,9 +349,9 @@ impl Checkout {
             self.withdraw();
         }
         if self.state.phase == Phase::Lingering && self.is_time_for_reports_over(now) {
-            if self.state.cancelled { self.begin_search() } else { self.enter(Phase::Closing) }
+            if self.state.is_ended() { self.begin_search() } else { self.enter(Phase::Closing) }
         }
-        if self.state.phase == Phase::Lingering && !self.state.cancelled && self.state.rounds.held(now).is_none() {
+        if self.state.phase == Phase::Lingering && !self.state.is_ended() && self.state.rounds.held(now).is_none() {
             self.enter(Phase::Cancelling);
         }
     }
@@ -372,13 +382,6 @@ impl Checkout {
             }
             _ => Action::WaitUntil(self.lingers_until(now).max(now.after(Duration::from_millis(1)))),
         }
-    }
-
-    /// Returns when a wait for late reports ends, or is interrupted by another round.
-    fn lingers_until(&mut self, now: Moment) -> Moment {
-        let is_open = self.state.phase == Phase::Lingering && !self.state.cancelled;
-        let round = is_open.then(|| self.state.rounds.held(now).unwrap_or(now));
-        round.map_or(self.end_of_part(), |round| round.min(self.end_of_part()))
     }
 
     fn next_request(&mut self, now: Moment) -> Option<http::Request<bytes::Bytes>> {

@@ -186,7 +186,7 @@ impl Process {
             .per_minute(limit)
             .lookups([30, 60, 120, 200].map(seconds))
             .bounds(ChargeBounds::default().attempts(3).lookups(4).within(seconds(300)).pauses(Backoff::default()))
-            .checkouts(CheckoutPlan::default().wait(seconds(400)).linger(seconds(60)))
+            .checkouts(CheckoutPlan::default().wait(seconds(400)).linger(seconds(120)))
             .clock(SeatClock(Arc::clone(&self.seat)))
             .apart_from(&self.database.shared.accounts)
     }

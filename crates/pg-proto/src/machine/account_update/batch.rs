@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::report::{BatchEnd, BatchResult, EndedBatch};
 use crate::{Refused, machine::Moment};
 
-/// Number of refusals with an unlisted code after which a batch ends.
-const UNLISTED_REFUSALS: u32 = 2;
+/// Number of retrievals refused with an unlisted code after which a batch ends.
+const REFUSED_RETRIEVALS: u32 = 2;
 
 /// An unfinished batch. Its keys are not saved: they are in the source, from `first` to `end`.
 #[derive(Serialize, Deserialize)]
@@ -26,8 +26,9 @@ pub(super) struct Batch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answered: Option<(String, String)>,
     /// How often its retrieval was refused with a code that the dialect does not list and that any request may get.
+    /// Earlier versions counted refused submissions, under another name.
     #[serde(default)]
-    unlisted_refusals: u32,
+    refused_retrievals: u32,
     /// When the batch was first sent.
     pub(super) asked_first: Moment,
     #[serde(skip)]
@@ -80,7 +81,7 @@ impl Batch {
             doubted: false,
             submitted_again: 0,
             answered: None,
-            unlisted_refusals: 0,
+            refused_retrievals: 0,
             asked_first: Moment::default(),
             keys,
             invalid,
@@ -138,8 +139,8 @@ impl Batch {
     /// Whether a refusal that looks general concerns this batch alone: the code is unlisted, and an earlier retrieval was
     /// refused in the same way. A batch whose result is never returned must not block other batches.
     pub(super) fn is_refused_itself(&mut self, refused: &Refused) -> bool {
-        self.unlisted_refusals += u32::from(!refused.is_known());
-        self.unlisted_refusals >= UNLISTED_REFUSALS && !refused.is_known()
+        self.refused_retrievals += u32::from(!refused.is_known());
+        self.refused_retrievals >= REFUSED_RETRIEVALS && !refused.is_known()
     }
 
     pub(super) fn end_as(&mut self, how: BatchEnd) {

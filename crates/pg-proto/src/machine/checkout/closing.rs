@@ -43,9 +43,9 @@ impl Checkout {
             Phase::Opening => self.withdrawn = true,
             Phase::Waiting => self.enter(Phase::Cancelling),
             // An earlier attempt to cancel it failed.
-            Phase::Lingering if !self.state.cancelled => self.enter(Phase::Cancelling),
+            Phase::Lingering if !self.state.is_ended() => self.enter(Phase::Cancelling),
             // So did all of them, or the search is an early one. The page may be open: the cancellation comes first, and the search is repeated.
-            Phase::Searching | Phase::Concluding if !self.state.cancelled && !self.state.expired => {
+            Phase::Searching | Phase::Concluding if !self.state.is_ended() => {
                 self.state.early = false;
                 if self.state.phase == Phase::Concluding {
                     // The search finds these transactions again.
@@ -59,7 +59,7 @@ impl Checkout {
 
     /// Handles a confirmed payment. A token that allows another payment is withdrawn first.
     pub(super) fn paid(&mut self, trans_key: String) {
-        if self.state.single || self.state.cancelled || self.state.expired {
+        if self.state.single || self.state.is_ended() {
             return self.end(CheckoutOutcome::Paid { trans_key });
         }
         self.state.paid = Some(trans_key);
@@ -68,11 +68,11 @@ impl Checkout {
 
     /// Repeats the search, if the checkout had come so far.
     pub(super) fn search_again(&mut self) {
+        // The token may still be paid: the next round cancels it.
+        if self.end_early_search() {
+            return;
+        }
         match self.state.phase {
-            // The token may still be paid: the next round cancels it.
-            Phase::Searching | Phase::Concluding if std::mem::take(&mut self.state.early) => {
-                return self.enter(Phase::Lingering);
-            }
             Phase::Searching => {}
             // The search finds these transactions again.
             Phase::Concluding => self.state.news.clear(),
@@ -97,6 +97,16 @@ impl Checkout {
                 state.news.push(candidate.clone());
             }
         }
+    }
+
+    /// Goes back to wait for the next round, if the search belongs to a round. Returns whether it does.
+    pub(super) fn end_early_search(&mut self) -> bool {
+        let is_early = std::mem::take(&mut self.state.early);
+        if is_early {
+            self.state.searched = false;
+            self.enter(Phase::Lingering);
+        }
+        is_early
     }
 
     pub(super) fn cancel(&mut self) -> Option<http::Request<Bytes>> {
@@ -135,12 +145,12 @@ impl Checkout {
         if again || self.end_paid() {
             return;
         }
-        if self.state.phase == Phase::Closing && !self.state.cancelled {
+        if self.state.phase == Phase::Closing && !self.state.is_ended() {
             return self.begin_search();
         }
         self.await_late_reports(now);
         self.enter(Phase::Lingering);
-        if !self.state.cancelled && self.state.rounds.failed(None, ROUNDS, now, random) > 1 {
+        if !self.state.is_ended() && self.state.rounds.failed(None, ROUNDS, now, random) > 1 {
             self.begin_search();
             self.state.early = true;
         }
@@ -213,9 +223,7 @@ impl Checkout {
 
     /// Ends the checkout after all steps found no payment, unless its token may still be paid and has not expired.
     pub(super) fn conclude(&mut self) -> Option<http::Request<Bytes>> {
-        if std::mem::take(&mut self.state.early) {
-            self.state.searched = false;
-            self.enter(Phase::Lingering);
+        if self.end_early_search() {
             return None;
         }
         let outcome = if let Some(key) = self.state.unclear.clone() {

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Checkout;
+use super::{Checkout, Phase, State};
 use crate::machine::Moment;
 
 /// The number of parts. A driver that stops during the wait, and saves the machine before, ends the wait in as many runs.
 const PARTS: u32 = 20;
+/// The usual life of a token (spec 3 §4.1), and an hour for a clock that is behind.
+const TOKEN_LIFE: Duration = Duration::from_secs((7 * 24 + 1) * 60 * 60);
 const SHORTEST_PART: Duration = Duration::from_secs(1);
 
 /// The time for late reports.
@@ -30,10 +32,19 @@ impl LateReports {
     }
 }
 
+impl State {
+    /// Whether the service said that the token can no longer be paid: it has cancelled the token, or after the expiry there was
+    /// nothing left to cancel.
+    pub(super) const fn is_ended(&self) -> bool {
+        self.cancelled || self.expired
+    }
+}
+
 impl Checkout {
-    /// Starts the time for late reports. Another withdrawal that fails does not extend the time after the first.
+    /// Starts the time for late reports. Another withdrawal that fails does not extend the time after the first. The time starts
+    /// again when the service says that the token has ended: until then it may have been paid, if the clock is ahead.
     pub(super) fn await_late_reports(&mut self, now: Moment) {
-        if self.state.cancelled || self.state.late_reports.is_none() {
+        if self.state.is_ended() || self.state.late_reports.is_none() {
             self.state.late_reports = Some(self.whole_time(now));
         }
         self.is_time_for_reports_over(now);
@@ -43,28 +54,36 @@ impl Checkout {
     pub(super) fn is_time_for_reports_over(&mut self, now: Moment) -> bool {
         let LateReports { mut counted, left } = self.state.late_reports.unwrap_or_else(|| self.whole_time(now));
         let mut left = left.min(self.plan.linger);
-        let is_closed = self.state.cancelled || now >= counted;
+        let is_closed = self.state.is_ended() || now >= counted;
         if is_closed {
             left = left.saturating_sub(now.since(counted).min(self.part()));
             counted = now;
         } else {
             // Setting the clock back does not extend the time until the expiry, nor does a clock that was ahead.
-            counted = counted.min(now.after(self.plan.wait)).min(self.state.expiry.unwrap_or(now).max(now));
+            let longest = now.after(self.plan.wait.max(TOKEN_LIFE));
+            counted = counted.min(longest).min(self.state.expiry.unwrap_or(now).max(now));
         }
         self.state.late_reports = Some(LateReports { counted, left });
         self.state.linger = counted.after(left);
         is_closed && left.is_zero()
     }
 
+    /// Returns when a wait for late reports ends, or is interrupted by another round.
+    pub(super) fn lingers_until(&mut self, now: Moment) -> Moment {
+        let is_open = self.state.phase == Phase::Lingering && !self.state.is_ended();
+        let round = is_open.then(|| self.state.rounds.held(now).unwrap_or(now));
+        round.map_or(self.end_of_part(), |round| round.min(self.end_of_part()))
+    }
+
     /// Returns the end of the present part.
-    pub(super) fn end_of_part(&self) -> Moment {
+    fn end_of_part(&self) -> Moment {
         let wait = |late: LateReports| late.counted.after(late.left.min(self.part()));
         self.state.late_reports.map_or(self.state.linger, wait)
     }
 
-    /// A token that was not cancelled may be paid until it expires.
+    /// A token that the service has not cancelled may be paid until it expires.
     fn whole_time(&self, now: Moment) -> LateReports {
-        let closed = if self.state.cancelled { now } else { self.state.expiry.unwrap_or(now).max(now) };
+        let closed = if self.state.is_ended() { now } else { self.state.expiry.unwrap_or(now).max(now) };
         LateReports { counted: closed, left: self.plan.linger }
     }
 

@@ -19,7 +19,8 @@ use crate::machine::Backoff;
 pub struct CheckoutPlan {
     /// Maximum time for the customer, if the token does not expire earlier. Default: 7 days, the lifetime of a token.
     pub wait: Duration,
-    /// Time to wait for reports of a payment after the token can no longer be paid. Default: 20 minutes. It is counted in 20 parts:
+    /// Time to wait for reports of a payment after the token can no longer be paid. Default: 20 minutes. If the token was not cancelled
+    /// before its expiry, the machine waits twice: after the expiry by its own clock, and after the service's reply. The time is counted in 20 parts:
     /// a clock that jumps, or another server whose clock is ahead, takes one part away at most. A machine that is resumed counts
     /// from its saved state, so a driver that stops meanwhile saves the machine before.
     pub linger: Duration,

@@ -4,7 +4,10 @@ use std::fmt::{self, Display, Formatter};
 
 use pg_model::{EnterpriseTransactionLookup, Transaction, TransactionKey, TransactionLookup};
 
-use crate::{Refused, Unreadable, error::identifier};
+use crate::{
+    Refused, Unreadable,
+    error::{first_five, identifier},
+};
 
 /// The lookup to make later if the outcome of a payment is unknown. Repeat it until it finds something. An empty result
 /// proves nothing as long as a request may still arrive.
@@ -136,7 +139,7 @@ pub enum UnknownReason {
     #[error("the payment was made, and a {} of it is listed ({}): find out whether the money went back", .0.transaction_type, .0.transaction_key)]
     Reversed(Box<Transaction>),
     /// Several transactions share a reference that is valid for one.
-    #[error("{} transactions have this reference: {}", .0.len(), listed(.0))]
+    #[error("{} transactions have this reference: {}", .0.len(), first_five(.0.iter().map(|key| identifier(key.as_str()))))]
     Several(Vec<TransactionKey>),
     /// The credentials were refused. An earlier request, or another copy of this one, may have been executed before the
     /// credentials became invalid. Correct them, then look the payment up.
@@ -185,17 +188,6 @@ pub enum UnknownReason {
 /// Returns the key of a transaction in parentheses, by which the operator of the service can find it; nothing without a key.
 fn named(key: &TransactionKey) -> String {
     if key.is_empty() { String::new() } else { format!(" (transaction {})", identifier(key.as_str())) }
-}
-
-/// The number of transactions that a text names.
-const NAMED: usize = 5;
-
-fn listed(keys: &[TransactionKey]) -> String {
-    let first = keys.iter().take(NAMED).map(|key| identifier(key.as_str())).collect::<Vec<_>>().join(", ");
-    match keys.len().saturating_sub(NAMED) {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
 }
 
 /// The remedy for an unlisted code is a lookup, which does not help after a lookup.

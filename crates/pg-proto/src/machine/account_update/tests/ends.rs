@@ -56,6 +56,20 @@ fn a_batch_that_any_request_may_be_refused_for_with_an_unlisted_code_ends_and_th
     }
 }
 
+/// Earlier versions counted refused submissions, which is another count.
+#[test]
+fn a_refused_submission_that_an_earlier_version_counted_does_not_end_an_accepted_batch() {
+    const UNLISTED: &str = "<serviceResponse><errorCode>321</errorCode></serviceResponse>";
+    let mut world = World::new(plan(), &["a", "b"]).with((1..=2).map(|at| (at, Fault::Say(401, UNLISTED))));
+    for _ in 0..2 {
+        assert!(matches!(world.run().end, UpdateEnd::Refused(_)));
+        let earlier = world.machine.save().text().replace("refused_retrievals", "unlisted_refusals");
+        assert!(earlier.contains("\"unlisted_refusals\":1"), "{earlier}");
+        world.crash(&SavedState::from_text(earlier), plan());
+    }
+    assert_eq!(world.run().progress.finished, 2);
+}
+
 #[test]
 fn sending_that_is_held_back_stops_everything() {
     let mut world = World::new(plan(), &["a"]).with([(0, Fault::Lose(Failure::HeldBack))]);

@@ -83,6 +83,29 @@ fn a_clock_that_is_ahead_does_not_end_the_time_for_late_reports() {
     assert!(run.now.since(NOON.after(2 * HOUR)) >= linger * 19 / 20);
 }
 
+/// The token could be paid until a moment ago, if the clock is ahead and the last cancellations were lost.
+#[test]
+fn the_time_for_late_reports_starts_again_when_the_service_says_that_the_token_has_ended() {
+    let linger = CheckoutPlan::default().linger;
+    let ended = || {
+        let mut run = Run::waiting(Some("order-7"));
+        until_expiry(run.withdraw().say(&cancelled("0")));
+        run.say(&cancelled("0"));
+        run
+    };
+    let mut run = ended();
+    assert_eq!(run.crash().until_the_search(), linger);
+    assert_eq!(*run.say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: false });
+    // The report of a payment of the last second.
+    assert_eq!(ended().tell("key-1").say(&paid()).ended().label(), "paid");
+    // Nothing is left to cancel, and the clock may be wrong by any time.
+    for (back, forward) in [(0, 86_400), (86_400, 0)] {
+        let mut run = ended();
+        run.earlier(Duration::from_secs(back)).later(forward).withdraw();
+        assert!(run.until_the_search() >= linger * 19 / 20);
+    }
+}
+
 /// One event on a clock that is ahead must not move the end of a token that may still be paid.
 #[test]
 fn a_clock_that_was_ahead_does_not_keep_an_uncancelled_token_open_after_its_expiry() {

@@ -75,7 +75,7 @@ fn a_checkout_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     // Not cancelled: it waits for the expiry.
     let mut run = Run::waiting(Some("order-7"));
     until_expiry(run.withdraw().say(&cancelled("0")));
-    assert_eq!(run.say(&cancelled("0")).method(), "lookup");
+    assert_eq!(run.say(&cancelled("0")).wait().method(), "lookup");
     assert_eq!(*run.say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: false });
 }
 
@@ -445,7 +445,7 @@ fn what_an_earlier_dialect_proved_does_not_count_after_its_correction() {
     assert_eq!(*run.ended(), unknown(UnknownReason::NotReported));
     let mut run = Run::waiting(Some("order-7"));
     until_expiry(run.withdraw().say(&cancelled("0")));
-    run.say(&cancelled("0")).say(&found(&["key-1"]));
+    run.say(&cancelled("0")).wait().say(&found(&["key-1"]));
     concluding(&mut run, |checkout| checkout.refused_cancel_means_ended = false);
     run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
     assert_eq!(*run.ended(), unknown(UnknownReason::StillOpen));

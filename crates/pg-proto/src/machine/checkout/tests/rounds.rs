@@ -35,7 +35,7 @@ fn while_the_token_is_not_cancelled_the_cancellation_and_a_search_are_repeated()
     until_expiry(&mut run);
     let cancellations = run.sent.iter().filter(|method| *method == "canceltoken").count();
     assert!((18..=26).contains(&cancellations), "{cancellations}");
-    assert_eq!(*run.say(&cancelled("0")).say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: false });
+    assert_eq!(*run.say(&cancelled("0")).wait().say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: false });
 }
 
 /// The token may still be paid, so neither a lookup that is held back nor one that is refused for the account ends the checkout.
@@ -75,6 +75,69 @@ fn a_report_is_kept_if_its_lookup_is_refused_for_the_account_in_an_early_search(
     assert_eq!(run.wait().method(), "canceltoken");
     assert_eq!(run.say(&cancelled("1")).wait().method(), "transaction_lookup");
     assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-9".to_owned() });
+}
+
+/// Anyone can send reports, and the service sends the genuine one once.
+#[test]
+fn made_up_reports_during_an_early_search_drop_no_genuine_one() {
+    let searching = |finds: &[&str]| {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw();
+        run.loses(8, "canceltoken");
+        run.loses(8, "canceltoken");
+        assert_eq!(run.wait().method(), "lookup");
+        if !finds.is_empty() {
+            assert_eq!(run.say(&found(finds)).method(), "transaction_lookup");
+        }
+        run
+    };
+    for finds in [&[][..], &["key-1"]] {
+        let mut run = searching(finds);
+        for number in 0..REPORTS {
+            run.tell(&format!("made-up-{number}"));
+        }
+        run.tell("genuine");
+        // The reply to the search, or the lookup of what it found.
+        run.reply(if finds.is_empty() { found(&[]) } else { looked_up("Failed", "token-1", "1,000.00", "GBP") });
+        let mut looks = 0;
+        while run.machine.state.news.iter().any(|key| key != "genuine") {
+            match run.wait().method() {
+                "transaction_lookup" => run.refuse("943"),
+                method => panic!("{method} after {looks}"),
+            };
+            looks += 1;
+        }
+        assert_eq!(run.wait().method(), "transaction_lookup");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "genuine".to_owned() });
+        // A search that is not over neither ends the checkout nor its rounds.
+        let mut run = searching(finds);
+        for number in 0..3 * REPORTS {
+            run.tell(&format!("made-up-{number}"));
+        }
+        run.reply(if finds.is_empty() { found(&[]) } else { looked_up("Failed", "token-1", "1,000.00", "GBP") });
+        while run.wait().method() == "transaction_lookup" {
+            run.refuse("943");
+        }
+        assert_eq!(run.method(), "canceltoken");
+    }
+}
+
+/// The customer's time may be shorter than the life of the token.
+#[test]
+fn the_rounds_go_on_until_the_token_expires_however_short_the_customers_time_is() {
+    for minutes in [10, 60] {
+        let plan = CheckoutPlan::default().wait(Duration::from_secs(minutes * 60));
+        let mut run = Run::of(Checkout::new(account(), request(Some("order-7")), plan).unwrap());
+        run.step(Event::Begin).say(&token().replace("2024-05-01T13", "2024-05-02T13"));
+        run.withdraw().say(&cancelled("0"));
+        while run.wait().now < NOON.after(20 * HOUR) {
+            assert_eq!(run.method(), "canceltoken", "{:?}", run.now.since(NOON));
+            assert_eq!(run.say(&cancelled("0")).method(), "lookup");
+            run.say(&found(&[]));
+        }
+        assert_eq!(run.say(&cancelled("1")).until_the_search(), plan.linger);
+        assert_eq!(*run.say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: true });
+    }
 }
 
 /// Earlier versions waited for the expiry, and saved no rounds.
