@@ -146,6 +146,22 @@ fn another_way_to_write_the_address_and_new_passwords_are_the_same_account() {
     }
 }
 
+/// Earlier versions saved the dot that ends a complete host name.
+#[test]
+fn a_state_that_was_saved_with_another_spelling_of_the_address_resumes() {
+    let dotted = || with("https://gateway.example.", KEY, "https://gateway.example./enterprise", "canary-v5-key");
+    for one in &KINDS {
+        let text = (one.saved)(account()).text().replace("gateway.example", "gateway.example.");
+        let saved = SavedState::from_text(&*text);
+        for same in [dotted(), account()] {
+            assert_eq!((one.resume)(&saved, same), Ok(()), "{}", one.name);
+        }
+        let elsewhere = SavedState::from_text(text.replace("gateway.example.", "gateway.example.org."));
+        let refused = (one.resume)(&elsewhere, account());
+        assert!(matches!(refused, Err(ResumeError::OtherAccount { .. })), "{}: {refused:?}", one.name);
+    }
+}
+
 // spec: 1 §5, A144
 #[test]
 fn a_replaced_api_key_needs_the_identity_that_was_saved() {
