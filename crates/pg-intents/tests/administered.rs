@@ -122,6 +122,7 @@ async fn no_second_store_is_begun_because_the_first_is_not_searched() {
     assert_eq!(said("SELECT to_regclass('other.payment_store') IS NULL"), "t");
     // Without a right on its schema, a store is not found either.
     said("ALTER ROLE pg RESET search_path; CREATE ROLE shop LOGIN; REVOKE ALL ON SCHEMA public FROM PUBLIC");
+    said("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop");
     let shop = url.replace("pg@", "shop@");
     assert_eq!(PostgresStore::connect(&shop).await.unwrap_err(), elsewhere);
     // An administrator may want a second store.
@@ -130,4 +131,22 @@ async fn no_second_store_is_begun_because_the_first_is_not_searched() {
         said(migration);
     }
     assert_eq!(PostgresStore::connect(&url).await.unwrap().enlist("w").await.unwrap(), "w#1");
+}
+
+#[tokio::test]
+async fn shops_with_a_role_and_a_schema_each_have_a_store_each() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let said = |sql: &str| server.psql("postgres", sql).unwrap();
+    said(
+        "CREATE ROLE one LOGIN; CREATE ROLE two LOGIN; CREATE SCHEMA one AUTHORIZATION one; CREATE SCHEMA two AUTHORIZATION two",
+    );
+    let [one, two] = ["one@", "two@"].map(|role| server.url("postgres").replace("pg@", role));
+    drop(PostgresStore::migrate(&one).await.unwrap());
+    let store = PostgresStore::migrate(&two).await.unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+    assert_eq!(said("SELECT count(*) FROM pg_class WHERE relname = 'payment_intents'"), "2");
+    // Its own store is found, also if it is not searched.
+    said("CREATE SCHEMA other AUTHORIZATION one; ALTER ROLE one SET search_path = other");
+    let elsewhere = StoreError::Elsewhere { schema: "one".to_owned() };
+    assert_eq!(PostgresStore::migrate(&one).await.unwrap_err(), elsewhere);
 }
