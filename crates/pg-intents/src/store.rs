@@ -280,7 +280,7 @@ pub enum StoreError {
     },
     /// An earlier version created the store, or it does not exist, and the migrations were not run.
     #[error(
-        "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate or SqliteStore::open)"
+        "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate or SqliteStore::migrate)"
     )]
     Older {
         /// Its version; 0 if it does not exist.

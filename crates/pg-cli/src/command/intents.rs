@@ -150,7 +150,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         }
         let store = match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
-            Some(Action::Migrate { print: false }) => SqliteStore::open(&arguments.store),
+            Some(Action::Migrate { print: false }) => SqliteStore::migrate(&arguments.store),
             _ => {
                 check_file(&arguments.store)?;
                 SqliteStore::connect(&arguments.store)

@@ -189,6 +189,20 @@ fn a_replaced_api_key_needs_the_identity_that_was_saved() {
     assert_eq!(resume(&unnamed, replaced().identity(fingerprint)), Ok(()));
 }
 
+/// A program of an earlier version, whose account has no name, goes on with what a later one has saved.
+#[test]
+fn an_account_named_by_its_fingerprint_is_the_account_without_a_name() {
+    let unnamed = account().bound_identity();
+    let fingerprint = unnamed.split(" at ").next().unwrap();
+    for one in &KINDS {
+        let named = || account().identity(fingerprint);
+        assert_eq!((one.resume)(&(one.saved)(account()), named()), Ok(()), "{}", one.name);
+        let back = (one.resume)(&(one.saved)(named()), account());
+        // Version 5 has an API key of its own, and so another fingerprint.
+        assert_eq!(back.is_ok(), !one.enterprise, "{}: {back:?}", one.name);
+    }
+}
+
 #[test]
 fn a_state_saved_without_its_account_is_refused_until_rebound() {
     for one in &KINDS {
