@@ -9,6 +9,7 @@ use tokio::task::{JoinSet, yield_now};
 const BACKENDS: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
 const WAITING: &str =
     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents' AND wait_event_type = 'Lock'";
+const SYNC: &str = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'pg-intents' AND wait_event = 'SyncRep'";
 const END_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
 
 fn key() -> IntentKey {
@@ -71,6 +72,34 @@ async fn the_server_ends_a_statement_that_waits_for_a_lock_and_its_connection_is
     drop(locked);
     assert_eq!(store.find(&key()).await, Ok(None));
     assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "1");
+}
+
+/// Commits wait for a synchronous standby that is away.
+#[tokio::test]
+async fn outcomes_are_read_while_all_changes_wait_for_a_standby() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let set = |sql: &str| {
+        server.psql("postgres", sql).unwrap();
+        server.psql("postgres", "SELECT pg_reload_conf()").unwrap();
+    };
+    set("ALTER SYSTEM SET synchronous_standby_names = 'away'");
+    until(&server, "SHOW synchronous_standby_names", "away").await;
+    let mut changes = JoinSet::new();
+    for number in 0..12 {
+        let store = Arc::clone(&store);
+        changes.spawn(async move { store.stop(&format!("shop-{number}"), Some("credentials")).await });
+    }
+    // All of them have begun when the first wait.
+    until(&server, &format!("SELECT count(*) >= 7 FROM ({SYNC}) AS waiting"), "t").await;
+    assert_eq!(store.find(&key()).await, Ok(None));
+    assert_eq!(store.stopped("shop").await, Ok(None));
+    set("ALTER SYSTEM RESET synchronous_standby_names");
+    while let Some(stopped) = changes.join_next().await {
+        assert_eq!(stopped.unwrap(), Ok(()));
+    }
+    assert_eq!(store.stopped("shop-11").await.unwrap().as_deref(), Some("credentials"));
+    assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "8");
 }
 
 /// As after a restart of the server: the connections that it ended are not the fault of the caller.
