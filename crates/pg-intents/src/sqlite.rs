@@ -1,12 +1,14 @@
 //! The store for one machine: a SQLite file that any number of its processes share.
 
-use std::{path::Path, sync::Arc, thread, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
-use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Notify;
 
+pub use self::opening::SQLITE_MIGRATIONS;
 use self::{
     executor::{Executor, StoreClock},
+    opening::{Migrations, Unready, create, ready},
     operations::Claimer,
 };
 use crate::{
@@ -15,20 +17,10 @@ use crate::{
 };
 
 mod executor;
+mod opening;
 mod operations;
 #[cfg(test)]
 mod tests;
-
-/// The mark of a file that is a store of intents.
-const APPLICATION: i64 = 0x7067_6931;
-/// The migrations, in order; the version of a file is the number of those that were run.
-pub const SQLITE_MIGRATIONS: &[&str] = &[
-    include_str!("sqlite/migration_1.sql"),
-    include_str!("sqlite/migration_2.sql"),
-    include_str!("sqlite/migration_3.sql"),
-];
-/// How long a change waits for a change of another process.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Intents in a SQLite file.
 ///
@@ -42,15 +34,22 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, creates it if it is missing, and runs the missing migrations.
+    /// Opens a file, and creates it if it is missing. The first change upgrades a file of an earlier version. Reads do not, so the start of
+    /// a fleet that is refused for its account leaves the file to the older programs.
     ///
     /// # Errors
     /// [`StoreError::Foreign`] if the file is something else, [`StoreError::Newer`] if a later version created it,
     /// [`StoreError::Unavailable`] if it cannot be opened or written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let path = path.as_ref();
-        create(path).map_err(|error| StoreError::Unavailable(format!("{}: {error}", path.display())))?;
-        Self::at(path, Migrations::Run)
+        Self::created(path.as_ref(), Migrations::Later)
+    }
+
+    /// Opens a file as [`open`](Self::open) does, and runs the missing migrations at once.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn migrate(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::created(path.as_ref(), Migrations::Run)
     }
 
     /// Opens an existing file without running migrations: a program that only looks at the payments of others must not upgrade their
@@ -62,16 +61,21 @@ impl SqliteStore {
         Self::at(path.as_ref(), Migrations::Required)
     }
 
+    fn created(path: &Path, migrations: Migrations) -> Result<Self, StoreError> {
+        create(path).map_err(|error| StoreError::Unavailable(format!("{}: {error}", path.display())))?;
+        Self::at(path, migrations)
+    }
+
     fn at(path: &Path, migrations: Migrations) -> Result<Self, StoreError> {
         let failed = |why: &dyn std::fmt::Display| StoreError::Unavailable(format!("{}: {why}", path.display()));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
-        ready(&connection, migrations).map_err(|error| match error {
+        let is_behind = ready(&connection, migrations).map_err(|error| match error {
             Unready::Engine(error) => failed(&error),
             Unready::Refused(StoreError::Foreign(why)) => StoreError::Foreign(format!("{}: {why}", path.display())),
             Unready::Refused(error) => error,
         })?;
-        let executor = Executor::thread(connection, None).map_err(|error| failed(&error))?;
+        let executor = Executor::thread(connection, None, is_behind).map_err(|error| failed(&error))?;
         Ok(Self { executor, changed: Notify::new() })
     }
 
@@ -82,10 +86,7 @@ impl SqliteStore {
     /// If SQLite fails.
     pub fn in_memory(clock: impl Fn() -> i64 + Send + Sync + 'static) -> Result<Self, StoreError> {
         let connection = Connection::open_in_memory().map_err(|error| operations::unavailable(&error))?;
-        ready(&connection, Migrations::Run).map_err(|error| match error {
-            Unready::Engine(error) => operations::unavailable(&error),
-            Unready::Refused(error) => error,
-        })?;
+        ready(&connection, Migrations::Run)?;
         let clock: StoreClock = Some(Arc::new(clock));
         Ok(Self { executor: Executor::Here(connection.into(), clock), changed: Notify::new() })
     }
@@ -107,109 +108,6 @@ impl SqliteStore {
         }
         made
     }
-}
-
-/// What happens to a file that lacks migrations.
-#[derive(Clone, Copy, PartialEq)]
-enum Migrations {
-    Run,
-    Required,
-}
-
-enum Unready {
-    Engine(rusqlite::Error),
-    Refused(StoreError),
-}
-
-impl From<rusqlite::Error> for Unready {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Engine(error)
-    }
-}
-
-/// Makes the file readable only by its owner, since it may contain session keys.
-fn create(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
-}
-
-fn ready(connection: &Connection, migrations: Migrations) -> Result<(), Unready> {
-    connection.busy_timeout(PATIENCE)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    // A plan does not depend on the values of parameters. Otherwise each query with a limit is prepared anew each time.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    // Under one lock: if several processes open a new file at the same time, one makes it a store, and the others then
-    // find a store. A program that only looks needs no lock.
-    let begin = if migrations == Migrations::Run { "BEGIN IMMEDIATE" } else { "BEGIN" };
-    connection.execute_batch(&format!("PRAGMA synchronous = FULL; {begin}")).map_err(not_sqlite)?;
-    if let Err(unready) = migrate(connection, migrations) {
-        // The first error is the reason. If this fails too, closing the connection rolls back.
-        let _ = connection.execute_batch("ROLLBACK");
-        return Err(unready);
-    }
-    switch_to_wal(connection)
-}
-
-/// Checks whose file it is and runs the missing migrations, in the open transaction, which it commits.
-fn migrate(connection: &Connection, migrations: Migrations) -> Result<(), Unready> {
-    let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
-    let application = number("PRAGMA application_id").map_err(not_sqlite)?;
-    if application != APPLICATION && (application != 0 || number("SELECT count(*) FROM sqlite_schema")? != 0) {
-        return Err(foreign("the file is the SQLite file of another program"));
-    }
-    let found = number("PRAGMA user_version")?;
-    let known = SQLITE_MIGRATIONS.len();
-    let at = usize::try_from(found).unwrap_or(usize::MAX);
-    if at > known || at < known && migrations == Migrations::Required {
-        let is_newer = at > known;
-        let [found, known] = [at, known].map(|number| i32::try_from(number).unwrap_or(i32::MAX));
-        let refused = if is_newer { StoreError::Newer { found, known } } else { StoreError::Older { found, known } };
-        return Err(Unready::Refused(refused));
-    }
-    // A program that pays must be able to write.
-    if migrations == Migrations::Required {
-        return Ok(connection.execute_batch("COMMIT")?);
-    }
-    for migration in &SQLITE_MIGRATIONS[at..] {
-        connection.execute_batch(migration)?;
-    }
-    connection
-        .execute_batch(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {known}; COMMIT"))?;
-    Ok(())
-}
-
-/// Switches the file permanently to a write-ahead log. The file must not be in use for that, and SQLite does not wait
-/// for other processes here, so this function retries after each of their transactions.
-fn switch_to_wal(connection: &Connection) -> Result<(), Unready> {
-    let end = operations::later(operations::now(connection)?, PATIENCE);
-    loop {
-        match connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())) {
-            Err(error) if is_busy(&error) && operations::now(connection)? < end => {}
-            switched => return Ok(switched?),
-        }
-        // Waits for the write lock, for as long as the busy timeout. Another process may have made the switch meanwhile.
-        connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK")?;
-        thread::yield_now();
-    }
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
-}
-
-fn not_sqlite(error: rusqlite::Error) -> Unready {
-    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) {
-        foreign("the file is not a SQLite file")
-    } else {
-        Unready::Engine(error)
-    }
-}
-
-fn foreign(why: &str) -> Unready {
-    Unready::Refused(StoreError::Foreign(why.to_owned()))
 }
 
 impl IntentStore for SqliteStore {

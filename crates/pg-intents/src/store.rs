@@ -259,7 +259,8 @@ pub enum StoreError {
     /// The database contains the tables of another program.
     #[error("the database does not contain a store of intents of this program: {0}")]
     Foreign(String),
-    /// The database has a store in a schema that is not searched. A second store would know none of its payments.
+    /// The database has a store in a schema that is not searched, and the role may read its payments. A second store would know none of
+    /// them.
     #[error(
         "the store of intents is in the schema {schema:?}, which the search_path of this role does not contain, or on which it has no right \
          USAGE: correct the role. If this is to be another store, create it with the output of `pg intents migrate --print`"
@@ -280,7 +281,7 @@ pub enum StoreError {
     },
     /// An earlier version created the store, or it does not exist, and the migrations were not run.
     #[error(
-        "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate or SqliteStore::open)"
+        "the store of intents has schema version {found} and needs {known}: run the migrations (PostgresStore::migrate or SqliteStore::migrate)"
     )]
     Older {
         /// Its version; 0 if it does not exist.

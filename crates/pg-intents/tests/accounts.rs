@@ -230,6 +230,22 @@ async fn payments_under_the_api_key_are_noticed_beside_those_under_the_name() {
     start(&world, account(), &world.store, &wire, plan().apart_from([nameless])).await.unwrap();
 }
 
+/// The way that the guide advises, without `FleetPlan::stored_as`.
+#[tokio::test]
+async fn an_account_named_by_its_fingerprint_keeps_the_payments_that_were_stored_without_a_name() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let nameless = with_key(world.sandbox.merchant("main").unwrap().api_key.expose()).bound_identity();
+    let name = nameless.strip_suffix(" at http://localhost").unwrap();
+    let refund = refunded(&world, &wire, name).await;
+    let requests = sent(&wire);
+    let new = start(&world, world.account().identity(name), &world.store, &wire, plan()).await.unwrap();
+    assert_eq!(new.account(), nameless);
+    assert_eq!(new.operation("r-1", refund).await.unwrap().name(), "approved");
+    assert_eq!(new.charge(by_card("order-1", 499)).await.unwrap().name(), "approved");
+    assert_eq!(sent(&wire), requests);
+}
+
 /// The plan of one merchant must not lead another one to the first one's payments.
 #[tokio::test]
 async fn a_plan_that_was_made_for_another_account_is_refused() {

@@ -9,6 +9,7 @@ use tokio::task::{JoinSet, yield_now};
 const BACKENDS: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
 const WAITING: &str =
     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pg-intents' AND wait_event_type = 'Lock'";
+const SYNC: &str = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'pg-intents' AND wait_event = 'SyncRep'";
 const END_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
 
 fn key() -> IntentKey {
@@ -73,6 +74,34 @@ async fn the_server_ends_a_statement_that_waits_for_a_lock_and_its_connection_is
     assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "1");
 }
 
+/// Commits wait for a synchronous standby that is away.
+#[tokio::test]
+async fn outcomes_are_read_while_all_changes_wait_for_a_standby() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let set = |sql: &str| {
+        server.psql("postgres", sql).unwrap();
+        server.psql("postgres", "SELECT pg_reload_conf()").unwrap();
+    };
+    set("ALTER SYSTEM SET synchronous_standby_names = 'away'");
+    until(&server, "SHOW synchronous_standby_names", "away").await;
+    let mut changes = JoinSet::new();
+    for number in 0..12 {
+        let store = Arc::clone(&store);
+        changes.spawn(async move { store.stop(&format!("shop-{number}"), Some("credentials")).await });
+    }
+    // All of them have begun when the first wait.
+    until(&server, &format!("SELECT count(*) >= 7 FROM ({SYNC}) AS waiting"), "t").await;
+    assert_eq!(store.find(&key()).await, Ok(None));
+    assert_eq!(store.stopped("shop").await, Ok(None));
+    set("ALTER SYSTEM RESET synchronous_standby_names");
+    while let Some(stopped) = changes.join_next().await {
+        assert_eq!(stopped.unwrap(), Ok(()));
+    }
+    assert_eq!(store.stopped("shop-11").await.unwrap().as_deref(), Some("credentials"));
+    assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "8");
+}
+
 /// As after a restart of the server: the connections that it ended are not the fault of the caller.
 #[tokio::test]
 async fn a_read_over_a_connection_that_the_server_has_ended_is_made_over_another() {
@@ -122,6 +151,7 @@ async fn no_second_store_is_begun_because_the_first_is_not_searched() {
     assert_eq!(said("SELECT to_regclass('other.payment_store') IS NULL"), "t");
     // Without a right on its schema, a store is not found either.
     said("ALTER ROLE pg RESET search_path; CREATE ROLE shop LOGIN; REVOKE ALL ON SCHEMA public FROM PUBLIC");
+    said("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop");
     let shop = url.replace("pg@", "shop@");
     assert_eq!(PostgresStore::connect(&shop).await.unwrap_err(), elsewhere);
     // An administrator may want a second store.
@@ -130,4 +160,22 @@ async fn no_second_store_is_begun_because_the_first_is_not_searched() {
         said(migration);
     }
     assert_eq!(PostgresStore::connect(&url).await.unwrap().enlist("w").await.unwrap(), "w#1");
+}
+
+#[tokio::test]
+async fn shops_with_a_role_and_a_schema_each_have_a_store_each() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let said = |sql: &str| server.psql("postgres", sql).unwrap();
+    said(
+        "CREATE ROLE one LOGIN; CREATE ROLE two LOGIN; CREATE SCHEMA one AUTHORIZATION one; CREATE SCHEMA two AUTHORIZATION two",
+    );
+    let [one, two] = ["one@", "two@"].map(|role| server.url("postgres").replace("pg@", role));
+    drop(PostgresStore::migrate(&one).await.unwrap());
+    let store = PostgresStore::migrate(&two).await.unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+    assert_eq!(said("SELECT count(*) FROM pg_class WHERE relname = 'payment_intents'"), "2");
+    // Its own store is found, also if it is not searched.
+    said("CREATE SCHEMA other AUTHORIZATION one; ALTER ROLE one SET search_path = other");
+    let elsewhere = StoreError::Elsewhere { schema: "one".to_owned() };
+    assert_eq!(PostgresStore::migrate(&one).await.unwrap_err(), elsewhere);
 }

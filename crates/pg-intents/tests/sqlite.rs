@@ -2,9 +2,13 @@
 
 use std::{fs, sync::Arc, time::Duration};
 
+use pg_hyper::proto::Account;
 use pg_intents::{
-    IntentFilter, IntentKey, IntentKind, IntentStore as _, SQLITE_MIGRATIONS, SqliteStore, StoreError, conformance,
+    Fleet, FleetPlan, FleetStartError, IntentFilter, IntentKey, IntentKind, IntentStore as _, SQLITE_MIGRATIONS,
+    SealKey, SealedStore, Sealing, SqliteStore, StoreError, conformance,
 };
+
+use crate::world::World;
 
 #[tokio::test]
 async fn file_and_memory_stores_conform() {
@@ -79,6 +83,76 @@ fn version(file: &std::path::Path) -> i64 {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
 }
 
+/// Creates a file as an earlier version did.
+fn earlier(file: &std::path::Path, version: usize) -> rusqlite::Connection {
+    let earlier = rusqlite::Connection::open(file).unwrap();
+    let migrations = SQLITE_MIGRATIONS[..version].concat();
+    let pragmas = format!("PRAGMA application_id = 0x70676931; PRAGMA user_version = {version}");
+    earlier.execute_batch(&format!("{migrations} {pragmas}")).unwrap();
+    earlier
+}
+
+/// Otherwise the older program could not open the file again after the newer one was refused.
+#[tokio::test]
+async fn a_fleet_that_is_refused_for_its_account_upgrades_no_file() {
+    let (folder, world) = (tempfile::tempdir().unwrap(), World::new());
+    let wire = world.wire(None);
+    for is_sealed in [false, true] {
+        let file = folder.path().join(format!("sealed-{is_sealed}.sqlite"));
+        let row = "INSERT INTO payment_intents (account, reference, kind, digest, state, status, fence, due, claims, event, told, tell_due, \
+                   created, changed, history) VALUES ('key-149732e12588 at http://localhost', 'r', 'k', '', '', 3, 1, 0, 0, 1, 1, 0, 0, 0, '')";
+        earlier(&file, 1).execute_batch(row).unwrap();
+        let start = async |account: Account, plan: FleetPlan| {
+            let (store, client) = (Arc::new(SqliteStore::open(&file).unwrap()), world.client_for(account, &wire));
+            if is_sealed {
+                let sealing = Sealing::new(SealKey::from_bytes(&[7; 32])).accept_clear();
+                let store = SealedStore::open(store, sealing).await.unwrap();
+                Fleet::new(client, Arc::new(store), plan).await.map(drop)
+            } else {
+                Fleet::new(client, store, plan).await.map(drop)
+            }
+        };
+        let named = || world.account().identity("shop");
+        let refused = start(named().identity(""), World::plan("new")).await.unwrap_err();
+        assert_eq!((refused, version(&file)), (FleetStartError::Unnamed, 1));
+        let refused = start(named(), World::plan("new")).await.unwrap_err();
+        assert!(matches!(refused, FleetStartError::OtherAccounts { .. }), "{refused}");
+        assert_eq!(version(&file), 1);
+        let known = World::plan("new").stored_as(named().bound_identity(), "key-149732e12588 at http://localhost");
+        start(named(), known).await.unwrap();
+        assert_eq!(version(&file), 3);
+    }
+}
+
+#[tokio::test]
+async fn the_first_change_upgrades_a_file_of_an_earlier_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("earlier.sqlite");
+    drop(earlier(&file, 1));
+    let (one, other) = (SqliteStore::open(&file).unwrap(), SqliteStore::open(&file).unwrap());
+    let key = IntentKey::new("shop", "order-1");
+    for _ in 0..2 {
+        assert_eq!(one.find(&key).await, Ok(None));
+        assert_eq!(one.list(IntentFilter::default()).await, Ok(Vec::new()));
+        assert_eq!(version(&file), 1, "a read changes nothing");
+    }
+    assert!(!one.deliver(&key, "event").await.unwrap());
+    assert_eq!(version(&file), 3);
+    // Another process had the file open before.
+    assert_eq!(other.find(&key).await, Ok(None));
+    assert_eq!(
+        (other.enlist("w").await.unwrap(), one.enlist("w").await.unwrap()),
+        ("w#1".to_owned(), "w#2".to_owned())
+    );
+    // A later version came first.
+    let late = folder.path().join("late.sqlite");
+    let newer = earlier(&late, 1);
+    let store = SqliteStore::open(&late).unwrap();
+    newer.execute_batch("PRAGMA user_version = 7").unwrap();
+    assert_eq!(store.enlist("w").await.unwrap_err(), StoreError::Newer { found: 7, known: 3 });
+    assert_eq!(version(&late), 7);
+}
+
 #[test]
 fn a_file_of_an_earlier_version_is_upgraded_only_by_programs_that_work_on_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,13 +160,10 @@ fn a_file_of_an_earlier_version_is_upgraded_only_by_programs_that_work_on_it() {
     let refused = SqliteStore::connect(&file).unwrap_err();
     assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("earlier.sqlite")), "{refused}");
     assert!(!file.exists());
-    let earlier = rusqlite::Connection::open(&file).unwrap();
-    earlier.execute_batch(&SQLITE_MIGRATIONS[..2].concat()).unwrap();
-    earlier.execute_batch("PRAGMA application_id = 0x70676931; PRAGMA user_version = 2").unwrap();
-    drop(earlier);
+    drop(earlier(&file, 2));
     assert_eq!(SqliteStore::connect(&file).unwrap_err(), StoreError::Older { found: 2, known: 3 });
     assert_eq!(version(&file), 2);
-    drop(SqliteStore::open(&file).unwrap());
+    drop(SqliteStore::migrate(&file).unwrap());
     drop(SqliteStore::connect(&file).unwrap());
     assert_eq!(version(&file), 3);
 }
@@ -101,9 +172,7 @@ fn a_file_of_an_earlier_version_is_upgraded_only_by_programs_that_work_on_it() {
 async fn lookups_of_unknown_rows_of_an_earlier_version_go_on_where_they_were() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("earlier.sqlite");
-    let earlier = rusqlite::Connection::open(&file).unwrap();
-    earlier.execute_batch(&SQLITE_MIGRATIONS[..2].concat()).unwrap();
-    earlier.execute_batch("PRAGMA application_id = 0x70676931; PRAGMA user_version = 2").unwrap();
+    let earlier = earlier(&file, 2);
     let row = "INSERT INTO payment_intents (account, reference, kind, digest, state, status, fence, due, claims, outcome, event, told, \
                tell_due, created, changed, history) VALUES ('a', 'r', 'checkout', '', '', 1, 4, 5000, 3, '{}', 1, 0, 0, 0, 0, '')";
     earlier.execute_batch(row).unwrap();

@@ -154,7 +154,7 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
             Some(Action::Migrate { print: false }) => {
                 check_address(&arguments.store)?;
-                SqliteStore::open(&arguments.store)
+                SqliteStore::migrate(&arguments.store)
             }
             _ => {
                 check_file(&arguments.store)?;

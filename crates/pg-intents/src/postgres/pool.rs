@@ -11,7 +11,7 @@ use std::{
 use pg_connections::{PostgresUrl, explain};
 use tokio::{
     runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 use tokio_postgres::{
@@ -52,23 +52,31 @@ pub(super) struct Pool {
     idle: Idle,
     places: Arc<Semaphore>,
     timelines: Timelines,
+    /// The places that changes may have: one fewer, so that outcomes can be read while the commits of all changes wait for a synchronous
+    /// standby.
+    changing: Arc<Semaphore>,
 }
 
 type Idle = Arc<Mutex<Vec<Arc<Client>>>>;
+/// The place of a statement, and that of a change.
+type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 impl Pool {
+    /// At least two connections.
     pub(super) fn new(plain: PostgresUrl, connections: usize) -> Self {
         let mut limited = plain.clone();
         // The last of a repeated option counts: that of the URL.
         let options = plain.config.get_options().unwrap_or_default();
         limited.config.options(format!("{LIMIT} {options}"));
-        let places = Arc::new(Semaphore::new(connections.max(1)));
+        let connections = connections.max(2);
+        let [places, changing] = [connections, connections - 1].map(|most| Arc::new(Semaphore::new(most)));
         Self {
             limited,
             plain,
             is_plain: AtomicBool::new(false),
             idle: Arc::default(),
             places,
+            changing,
             timelines: Timelines::default(),
         }
     }
@@ -109,8 +117,7 @@ impl Pool {
 
     async fn attempt(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
         let work = async {
-            let place = Arc::clone(&self.places).acquire_owned().await;
-            let place = place.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
+            let place = self.place(sql).await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
             let idle = loop {
                 let idle = lock(&self.idle).pop();
                 if idle.as_ref().is_none_or(|client| !client.is_closed()) {
@@ -141,6 +148,14 @@ impl Pool {
             }
         };
         timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost(NO_ANSWER.to_owned())))
+    }
+
+    async fn place(&self, sql: &str) -> Result<Place, AcquireError> {
+        let changing = match operation(sql) {
+            Some("SELECT") => None,
+            _ => Some(Arc::clone(&self.changing).acquire_owned().await?),
+        };
+        Ok((Arc::clone(&self.places).acquire_owned().await?, changing))
     }
 
     /// Runs the statements of a migration by the simple protocol.
@@ -195,7 +210,7 @@ impl Pool {
 /// example, a customer would get a page that the standby does not know after a failover.
 struct Running {
     client: Arc<Client>,
-    place: Option<OwnedSemaphorePermit>,
+    place: Option<Place>,
     idle: Idle,
     held: Duration,
 }

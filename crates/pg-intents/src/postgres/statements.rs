@@ -296,10 +296,12 @@ pub(super) const REWRITE: &str = "WITH written AS (UPDATE payment_intents SET ki
 pub(super) const MADE_BY: &str =
     "SELECT to_jsonb(s) ->> 'program', to_jsonb(s) ->> 'version' FROM payment_store AS s LIMIT 2";
 
-/// Whether durable data can be written to this database, and which schema has a store, also one that the role does not search.
+/// Whether durable data can be written to this database, and which schema has a store whose payments the role may read, also one that
+/// it does not search. A store on which it has no right is that of another shop.
 pub(super) const FITNESS: &str = "SELECT current_setting('transaction_read_only') = 'on', \
      coalesce(current_setting('synchronous_commit', true), 'on'), coalesce(current_setting('fsync', true), 'on'), \
      to_regclass('payment_store') IS NOT NULL, to_regclass('payment_intents') IS NOT NULL, \
      EXISTS (SELECT 1 FROM pg_catalog.pg_proc WHERE proname = 'pg_notify'), \
      (SELECT min(n.nspname::text) FROM pg_catalog.pg_class AS s JOIN pg_catalog.pg_class AS i ON i.relnamespace = s.relnamespace \
-     JOIN pg_catalog.pg_namespace AS n ON n.oid = s.relnamespace WHERE s.relname = 'payment_store' AND i.relname = 'payment_intents')";
+     JOIN pg_catalog.pg_namespace AS n ON n.oid = s.relnamespace WHERE s.relname = 'payment_store' AND i.relname = 'payment_intents' \
+     AND has_table_privilege(i.oid, 'SELECT'))";

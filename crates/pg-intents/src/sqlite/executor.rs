@@ -8,7 +8,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::operations;
+use super::{opening, operations};
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// Maximum number of changes in one commit.
@@ -38,17 +38,18 @@ pub(super) enum Executor {
 }
 
 impl Executor {
-    pub(super) fn thread(connection: Connection, clock: StoreClock) -> std::io::Result<Self> {
+    /// `is_behind`: the file lacks migrations.
+    pub(super) fn thread(connection: Connection, clock: StoreClock, is_behind: bool) -> std::io::Result<Self> {
         let (sender, jobs) = mpsc::channel();
         let work = move || {
-            let connection = connection;
+            let (connection, mut is_behind) = (connection, is_behind);
             while let Ok(first) = jobs.recv() {
                 let mut group: Vec<Queued> = vec![first];
                 group.extend(jobs.try_iter().take(GROUP - 1));
                 let (reads, changes): (Vec<_>, Vec<_>) =
                     group.into_iter().partition(|(.., access)| *access == Access::Reads);
-                commit(&connection, &clock, Access::Reads, reads);
-                commit(&connection, &clock, Access::Changes, changes);
+                commit(&connection, &clock, &mut is_behind, Access::Reads, reads);
+                commit(&connection, &clock, &mut is_behind, Access::Changes, changes);
             }
         };
         thread::Builder::new().name("pg-intents".to_owned()).spawn(work)?;
@@ -108,7 +109,7 @@ impl Executor {
             }
             Self::Here(connection, clock) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                commit(&connection, clock, access, vec![(job, failed, access)]);
+                commit(&connection, clock, &mut false, access, vec![(job, failed, access)]);
                 if let Ok(result) = answered.try_recv() {
                     return result;
                 }
@@ -118,20 +119,26 @@ impl Executor {
     }
 }
 
-/// Runs jobs in one transaction: all or none.
-fn commit(connection: &Connection, clock: &StoreClock, access: Access, group: Vec<Queued>) {
+/// Runs jobs in one transaction: all or none. If the file lacks migrations, changes run them first. So do reads, which need the new
+/// tables, but they leave the file as it is.
+fn commit(connection: &Connection, clock: &StoreClock, is_behind: &mut bool, access: Access, group: Vec<Queued>) {
     if group.is_empty() {
         return;
     }
     let (mut told, mut failed) = (Vec::new(), Vec::new());
-    let mut begun = connection.execute_batch(match access {
-        Access::Reads => "BEGIN",
-        Access::Changes => "BEGIN IMMEDIATE",
-    });
+    let run = |sql| connection.execute_batch(sql).map_err(|error| operations::unavailable(&error));
+    let mut begun = run(if access == Access::Changes || *is_behind { "BEGIN IMMEDIATE" } else { "BEGIN" });
+    let mut upgrades = false;
+    if *is_behind {
+        begun = begun.and_then(|()| {
+            upgrades = opening::upgrade(connection)?;
+            Ok(())
+        });
+    }
     for (job, on_failure, _) in group {
         // For changes, the clock is read while the write lock is held, so that a change that waited for the lock is not earlier
         // than its predecessors.
-        let outcome = begun.as_ref().map_err(operations::unavailable).and_then(|()| {
+        let outcome = begun.clone().and_then(|()| {
             let now = clock.as_ref().map_or_else(|| operations::now(connection), |clock| Ok(clock()));
             now.and_then(|now| job(connection, now)).map_err(|error| operations::unavailable(&error))
         });
@@ -140,14 +147,14 @@ fn commit(connection: &Connection, clock: &StoreClock, access: Access, group: Ve
             Err(error) => failed.push((on_failure, error)),
         }
     }
-    if begun.is_ok() {
-        begun = if failed.is_empty() { connection.execute_batch("COMMIT") } else { Err(rusqlite::Error::InvalidQuery) };
-    }
+    let is_left = upgrades && access == Access::Reads;
     let committed = match failed.first() {
         Some((_, error)) => Err(error.clone()),
-        None => begun.map_err(|error| operations::unavailable(&error)),
+        None => begun.and_then(|()| run(if is_left { "ROLLBACK" } else { "COMMIT" })),
     };
-    if committed.is_err() && !connection.is_autocommit() {
+    if committed.is_ok() {
+        *is_behind = is_left;
+    } else if !connection.is_autocommit() {
         // If the rollback fails too, the next BEGIN reports it.
         let _ = connection.execute_batch("ROLLBACK");
     }

@@ -4,7 +4,11 @@ use std::{sync::Barrier, thread, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Executor, Migrations, SqliteStore, Unready, operations, ready};
+use super::{
+    Executor, SqliteStore,
+    opening::{Migrations, Unready, ready},
+    operations,
+};
 use crate::{Begun, IntentFilter, IntentKey, IntentLease, IntentStatus, IntentStore as _, NewIntent, StoreError};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -70,10 +74,15 @@ fn a_file_that_cannot_be_written_is_refused_when_it_is_opened() {
     let file = folder.path().join("intents.sqlite");
     drop(SqliteStore::open(&file).unwrap());
     // As root any file can be opened for writing, so the connection says that it cannot.
-    let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let Err(Unready::Engine(error)) = ready(&connection, Migrations::Run) else { panic!("it is ready") };
-    let refused = operations::unavailable(&error).to_string();
-    assert!(refused.contains("attempt to write a readonly database"), "{refused}");
+    let refused = || {
+        let connection = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let Err(Unready::Engine(error)) = ready(&connection, Migrations::Later) else { panic!("it is ready") };
+        operations::unavailable(&error).to_string()
+    };
+    assert!(refused().contains("attempt to write a readonly database"), "{}", refused());
+    // A file of an earlier version, which is not upgraded yet.
+    Connection::open(&file).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    assert!(refused().contains("attempt to write a readonly database"), "{}", refused());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::resume_error::ResumeError;
-use crate::Account;
+use crate::{Account, BaseUrl};
 
 /// The services that a machine calls. Only these must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,11 +72,18 @@ impl AccountBindings {
             };
             let given = || ServiceBinding { base: base.clone(), account: identities[0].clone() }.to_string();
             let Some(saved) = saved else { return Err(ResumeError::Unbound { given: given() }) };
-            if saved.base != base || !identities.contains(&saved.account) {
+            if !saved.is_at(&base) || !identities.contains(&saved.account) {
                 return Err(ResumeError::OtherAccount { saved: saved.to_string(), given: given() });
             }
         }
         Ok(())
+    }
+}
+
+impl ServiceBinding {
+    /// Whether this is the same base address; an earlier version may have saved another spelling.
+    fn is_at(&self, base: &str) -> bool {
+        self.base == base || BaseUrl::parse(&self.base).is_ok_and(|saved| saved.normalised() == base)
     }
 }
 

@@ -146,6 +146,22 @@ fn another_way_to_write_the_address_and_new_passwords_are_the_same_account() {
     }
 }
 
+/// Earlier versions saved the dot that ends a complete host name.
+#[test]
+fn a_state_that_was_saved_with_another_spelling_of_the_address_resumes() {
+    let dotted = || with("https://gateway.example.", KEY, "https://gateway.example./enterprise", "canary-v5-key");
+    for one in &KINDS {
+        let text = (one.saved)(account()).text().replace("gateway.example", "gateway.example.");
+        let saved = SavedState::from_text(&*text);
+        for same in [dotted(), account()] {
+            assert_eq!((one.resume)(&saved, same), Ok(()), "{}", one.name);
+        }
+        let elsewhere = SavedState::from_text(text.replace("gateway.example.", "gateway.example.org."));
+        let refused = (one.resume)(&elsewhere, account());
+        assert!(matches!(refused, Err(ResumeError::OtherAccount { .. })), "{}: {refused:?}", one.name);
+    }
+}
+
 // spec: 1 §5, A144
 #[test]
 fn a_replaced_api_key_needs_the_identity_that_was_saved() {
@@ -171,6 +187,20 @@ fn a_replaced_api_key_needs_the_identity_that_was_saved() {
     assert!(saved.ends_with("at https://gateway.example"), "{saved}");
     assert_ne!(saved, given);
     assert_eq!(resume(&unnamed, replaced().identity(fingerprint)), Ok(()));
+}
+
+/// A program of an earlier version, whose account has no name, goes on with what a later one has saved.
+#[test]
+fn an_account_named_by_its_fingerprint_is_the_account_without_a_name() {
+    let unnamed = account().bound_identity();
+    let fingerprint = unnamed.split(" at ").next().unwrap();
+    for one in &KINDS {
+        let named = || account().identity(fingerprint);
+        assert_eq!((one.resume)(&(one.saved)(account()), named()), Ok(()), "{}", one.name);
+        let back = (one.resume)(&(one.saved)(named()), account());
+        // Version 5 has an API key of its own, and so another fingerprint.
+        assert_eq!(back.is_ok(), !one.enterprise, "{}: {back:?}", one.name);
+    }
 }
 
 #[test]
