@@ -103,6 +103,32 @@ fn a_number_without_a_known_name_is_refused_where_it_could_be_the_amount() {
     }
 }
 
+// spec: 2 §4.3, A91, A94, A151: Parameters that all methods share which create a transaction are no amounts, even if
+//   their values are numbers.
+#[test]
+fn a_shared_parameter_with_digits_is_not_taken_for_the_amount() {
+    let mut shop = Shop::open();
+    for (name, value) in [
+        ("terminalKey", "10045"),
+        ("mccDateOfBirth", "19700131"),
+        ("mccAccountIdentifier", "12345678"),
+        ("mccPostcode", "8001"),
+        ("mccSurname", "7"),
+    ] {
+        let (paid, reserved, other) = (pay(&mut shop, 1000), reserve(&mut shop, 1000), reserve(&mut shop, 1000));
+        for (method, key) in [("refund", &paid), ("capturepreauth", &reserved), ("cancelpreauth", &other)] {
+            let unique = format!("{method} with {name}");
+            let pairs = [("transactionKey", &**key), (name, value), ("uniqueMerchantReference", &unique)];
+            let answer = shop.call(method, &pairs);
+            assert_eq!((answer.status, answer.code()), (200, "600"), "{method} {name}: {answer:?}");
+            assert!(answer.warning.contains(&format!("{name} is not a parameter")), "{answer:?}");
+        }
+    }
+    let paid = pay(&mut shop, 1000);
+    let answer = shop.call("refund", &[("transactionKey", &paid), ("currency", "826")]);
+    assert_eq!((answer.status, answer.code(), answer.rests_on("A151")), (400, "111", true), "{answer:?}");
+}
+
 // spec: 1 §5, 3 §4.1, A09, A45: The default of an empty choice, number or amount is not used.
 #[test]
 fn an_empty_choice_of_a_checkout_is_refused() {
