@@ -76,7 +76,7 @@ pub(super) const FORMATS: &[Format] = &[
         ..format(
             "date-ymd",
             "DateYmd",
-            "a date as YYYYMMDD",
+            "a date that exists, as YYYYMMDD",
             "[0-9]{4}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])",
             "19800131",
         )
@@ -86,7 +86,7 @@ pub(super) const FORMATS: &[Format] = &[
         ..format(
             "date-dmy",
             "DateDmy",
-            "a date as DDMMYYYY",
+            "a date that exists, as DDMMYYYY",
             "(0[1-9]|[12][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{4}",
             "31011980",
         )

@@ -56,7 +56,7 @@ pub enum Forbidden {
     #[error("callbacks to this machine are disabled")]
     ThisMachine,
     /// The settings forbid private networks.
-    #[error("callbacks to private networks are disabled; start the sandbox with --private-networks")]
+    #[error("private networks are disabled; start the sandbox with --private-networks")]
     PrivateNetwork,
     /// The target needs TLS.
     #[error("http is allowed for this machine only; use https")]

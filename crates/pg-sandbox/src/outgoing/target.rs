@@ -111,10 +111,13 @@ impl Host {
         }
         let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
         // Resolvers read other spellings of an IPv4 address too: 2130706433, 0x7f.1, 0177.0.0.1, 127.1.
-        if host.is_empty() || !host.bytes().all(known) || ends_in_a_number(host) {
+        if !host.bytes().all(known) || ends_in_a_number(host) {
             return None;
         }
         let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        if name.split('.').any(str::is_empty) {
+            return None;
+        }
         let local = name == "localhost" || name.ends_with(".localhost");
         Some(if local { Self::ThisMachine } else { Self::Name })
     }
@@ -157,6 +160,8 @@ pub(crate) enum BadTarget {
 
 #[cfg(test)]
 mod tests {
+    use pg_model::ErrorCode;
+
     use super::*;
 
     fn judge(text: &str, kind: CallbackKind) -> Result<String, BadTarget> {
@@ -201,6 +206,10 @@ mod tests {
             ("https://sh\u{f6}p.example?a=1", BadTarget::NoHost),
             ("https://shop.example\\@10.0.0.1/", BadTarget::NotAnAddress),
             ("https://[fe80::1%25eth0]/", BadTarget::NoHost),
+            ("https://m..example/", BadTarget::NoHost),
+            ("https://.example/", BadTarget::NoHost),
+            ("https://shop.example../", BadTarget::NoHost),
+            ("https://./", BadTarget::NoHost),
             ("https://shop.example/a b", BadTarget::NotAnAddress),
             ("https://user:pass@shop.example/", BadTarget::Credentials),
             ("https://user@localhost/", BadTarget::Credentials),
@@ -237,6 +246,26 @@ mod tests {
         assert_eq!(whole.uri.path_and_query().unwrap(), "/?a=1");
         let long = format!("https://shop.example/{}", "a".repeat(LONGEST));
         assert_eq!(judge(&long, CallbackKind::AccountUpdater), Err(BadTarget::TooLong));
+    }
+
+    // spec: 2 §7: errorMessage has up to 100 characters.
+    #[test]
+    fn every_reason_fits_into_an_error_message() {
+        for why in [
+            BadTarget::NotAnAddress,
+            BadTarget::TooLong,
+            BadTarget::NoHost,
+            BadTarget::NoPort,
+            BadTarget::Credentials,
+            BadTarget::Port,
+            Forbidden::ThisMachine.into(),
+            Forbidden::PrivateNetwork.into(),
+            Forbidden::Plain.into(),
+            Forbidden::Never.into(),
+        ] {
+            let message = format!("{}: {why}", ErrorCode::INVALID_CALLBACK_URL.message().unwrap());
+            assert!(message.chars().count() <= 100, "{message}");
+        }
     }
 
     // spec: 3 §4.1, A18, A77: callback_url uses port 80 or 443.

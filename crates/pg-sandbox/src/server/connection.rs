@@ -17,6 +17,7 @@ use pg_connections::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::watch,
+    task::yield_now,
 };
 use tokio_rustls::TlsAcceptor;
 
@@ -148,6 +149,7 @@ async fn answer(
     refused: &AtomicU64,
 ) -> Result<Response<Full<Bytes>>, NoAnswer> {
     if is_probe(&request, LIVE) {
+        yield_now().await;
         let mut response = Response::new(Full::new(Bytes::from_static(b"{\"status\": \"live\"}\n")));
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         return Ok(response);
@@ -162,6 +164,7 @@ async fn answer(
         return Ok(response.unwrap_or_else(not_ready).map(Full::new));
     }
     if metrics {
+        yield_now().await;
         return Ok(counter.queue.counted(&Request::from_parts(parts, Bytes::new())).map(Full::new));
     }
     // A peer that waits until it is asked for its body sends nothing that must be read before the response.
@@ -197,7 +200,8 @@ async fn read(body: Incoming, limit: usize, drained: usize, place: &ConnectionSl
 }
 
 /// Whether the request is this call, from a monitoring system or a container platform. Such a call waits for no other
-/// request.
+/// request. One that is answered without the queue lets other connections go first, since thousands of them in one write
+/// would delay all of those.
 fn is_probe<B>(request: &Request<B>, probe: &str) -> bool {
     let path = request.uri().path().strip_prefix("/_sandbox/");
     path == Some(probe) && matches!(*request.method(), Method::GET | Method::HEAD)

@@ -13,6 +13,7 @@ use super::*;
 mod failed_disk;
 mod groups;
 mod memory;
+mod pipelined;
 mod tls;
 
 async fn server() -> Server {

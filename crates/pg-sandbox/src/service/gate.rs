@@ -196,7 +196,9 @@ pub(crate) fn is_signed(merchants: &Merchants, form: &Form) -> bool {
 /// Returns the assumptions that decide which text is signed: about arrays, and about names that differ only in letter
 /// case.
 pub(crate) fn assumed_of_signed_text(credentials: AuthScheme, form: &Form) -> impl Iterator<Item = u16> {
-    let is_signed = |(name, value): &(&str, &str)| !value.is_empty() && *name != "shaSignature";
+    // An array with empty members is not empty: it is signed as [""].
+    let is_signed =
+        |(name, value): &(&str, &str)| (!value.is_empty() || name.ends_with(']')) && *name != "shaSignature";
     let mut names: Vec<(String, &str)> = match credentials {
         AuthScheme::Signed => {
             form.iter().filter(is_signed).map(|(name, _)| (name.to_ascii_lowercase(), name)).collect()

@@ -24,20 +24,25 @@ const PARTS_OF_ITEMS: [&str; 5] = ["price", "quantity", "qty", "amount", "total"
 /// Names of the amount of a whole payment.
 const VALUES: [&str; 3] = ["value", "transactionvalue", "transvalue"];
 const CURRENCY: &str = "currency";
+const KIND: &str = "transtype";
+const THREE_D_SECURE: &str = "dsecure";
 /// Parameters whose loss changes the payment, each with its other names.
 const DECISIVE: [(&str, &[&str]); 10] = [
     (CURRENCY, &["transcurrency", "transactioncurrency", "paymentcurrency"]),
     ("terminalkey", &["terminal", "terminalid"]),
-    ("transtype", &["transactiontype", "paymenttype"]),
+    (KIND, &["transactiontype", "paymenttype"]),
     ("tokenuses", &["uses", "maxuses", "tokenmaxuses"]),
     ("tokenredemptions", &["redemptions", "maxredemptions", "tokenmaxredemptions"]),
     ("tokenstart", &["start", "starttime", "startdate", "tokenbegin"]),
     ("tokenexpiry", &["expiry", "expires", "expirytime", "expirydate", "end", "endtime", "tokenend", "tokenexpires"]),
-    ("dsecure", &["ds", "threeds", "threedsecure"]),
+    (THREE_D_SECURE, &["ds", "threeds", "threedsecure"]),
     ("transactionvalue", &[]),
     ("transvalue", &[]),
 ];
 const VALUE: &str = "transactionValue";
+/// Parameters that the methods share which create a transaction (spec 2 §4.3). A number is no amount there.
+const SHARED: [&str; 6] =
+    [CURRENCY, "terminalKey", "mccAccountIdentifier", "mccSurname", "mccPostcode", "mccDateOfBirth"];
 
 /// Returns the refusal for the first such parameter of a request to the gateway or to version 5.
 pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
@@ -50,7 +55,8 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     let given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
     given.enumerate().find_map(|(at, (name, value))| {
         let refusal = of(info, names, name, at < MOST_COMPARED);
-        refusal.or_else(|| (whole && is_number(value)).then(|| amount(name))).map(|refusal| refusal.because_of(name))
+        let may_be_amount = || whole && is_number(value) && !SHARED.contains(&name);
+        refusal.or_else(|| may_be_amount().then(|| amount(name))).map(|refusal| refusal.because_of(name))
     })
 }
 
@@ -109,7 +115,13 @@ fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option
         is_either(&[wire]) || others.contains(&&*spelt) || (wire == CURRENCY && means_currency)
     });
     let decisive = decisive.map(|&(wire, _)| wire);
-    let decisive = decisive.filter(|&wire| names.has_letters(wire) || (moves_money && wire == CURRENCY));
+    let is_absent = |wire| match wire {
+        CURRENCY => moves_money,
+        KIND => names.makes_payment(),
+        THREE_D_SECURE => names.makes_payment() && !info.name.contains("3DSecure"),
+        _ => false,
+    };
+    let decisive = decisive.filter(|&wire| names.has_letters(wire) || is_absent(wire));
     if decisive.is_some() && name.replace('_', "").eq_ignore_ascii_case(CURRENCY) {
         return Some(amount(name).assuming(assumed::MISSPELT_AMOUNTS));
     }
@@ -122,8 +134,13 @@ fn of(info: &MethodInfo, names: &Names, name: &str, is_compared: bool) -> Option
         .map(|field| field.wire)
         .find(|wire| decisive.is_some_and(|decisive| letters(wire) == decisive));
     let meant = if meant.is_empty() { known.unwrap_or_default() } else { &meant };
-    let told =
-        if meant.is_empty() { shown(name).to_owned() } else { format!("{}, did you mean {meant}?", shown(name)) };
+    let hint = match decisive {
+        _ if !meant.is_empty() => format!(", did you mean {meant}?"),
+        Some(KIND) => ", the method decides the kind".to_owned(),
+        Some(THREE_D_SECURE) => ", the method has no 3-D Secure".to_owned(),
+        _ => String::new(),
+    };
+    let told = shown(name).to_owned() + &hint;
     Some(
         Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
             .about(&told)

@@ -129,6 +129,11 @@ impl Names {
         self.moves_money
     }
 
+    /// Whether the method charges a card, or is a step of a payment that does: not an operation on an earlier payment.
+    pub(super) fn makes_payment(&self) -> bool {
+        self.moves_money && !self.has("transactionValue") && (!self.has("trans_value") || self.has("trans_type"))
+    }
+
     /// Whether a field has these letters.
     pub(super) fn has_letters(&self, letters: &str) -> bool {
         self.letters.contains(letters)

@@ -283,7 +283,7 @@ fn a_registered_destination_receives_the_callbacks_of_its_account_and_kind() {
             "main",
             "account-updater",
             "http://10.0.0.1/",
-            "callbacks to private networks are disabled; start the sandbox with --private-networks",
+            "private networks are disabled; start the sandbox with --private-networks",
         ),
         ("main", "account-updater", "http://169.254.169.254/", "never go to link-local"),
         ("main", "sms", url, "kind is account-updater or checkout"),

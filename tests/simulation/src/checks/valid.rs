@@ -20,8 +20,6 @@ pub(crate) fn after_each(world: &mut World<'_>) -> Result<(), String> {
                 // Another program paid under the same reference.
                 _ if is_charge(payment) && !task.job.is_paid_by(payment) => {}
                 Kind::Session => session(ledger, payment, &task.job.key)?,
-                // After a check with a valid card, the payment may follow later.
-                Kind::ThreeDSecure if payment.kind != PaymentKind::ThreeDSecureCheck => {}
                 _ if ledger.without_card.contains(&payment.key) => {
                     return Err(format!("{} was paid with a card that is disabled or deleted", task.job.name));
                 }

@@ -12,7 +12,7 @@ pub struct RedirectData {
     pub card_number: CardNumber,
     /// Month as entered. `cardExpiryMonth` (spec 2 §2.2).
     pub card_expiry_month: String,
-    /// Year as entered. `cardExpiryYear` (spec 2 §2.2).
+    /// Year as entered, with two or four digits (A82). `cardExpiryYear` (spec 2 §2.2).
     pub card_expiry_year: String,
     /// Always empty. `cardCV2` (spec 2 §2.2).
     pub card_cv2: Cv2,

@@ -33,6 +33,9 @@ fn the_order_of_names_and_arrays_decide_whether_a_signature_is_valid() {
     for (pairs, assumed) in [
         (vec![UNKNOWN, ("b", "1"), ("B", "2")], "A02, "),
         (vec![UNKNOWN, ("x[]", "1")], "A26, "),
+        (vec![UNKNOWN, ("x[]", "")], "A26, "),
+        (vec![UNKNOWN, ("x[]", ""), ("x[]", "")], "A26, "),
+        (vec![UNKNOWN, ("x[0]", "")], "A26, "),
         (vec![UNKNOWN, ("x[0]", "1"), ("y", "1"), ("Y", "1")], "A02, A26, "),
         (vec![UNKNOWN, ("b", "1"), ("c", "2")], ""),
         (vec![UNKNOWN, ("b", "1"), ("B", "")], ""),

@@ -9,7 +9,7 @@ use crate::{
     assumed,
     cards::{Scenario, Scheme},
     merchants::Merchant,
-    records::{Authentication, AuthenticationEnd, Payment, PaymentKind, Service, UniqueReference},
+    records::{Authentication, AuthenticationEnd, CardToken, Payment, PaymentKind, Service, UniqueReference},
 };
 
 /// The parameter with the electronic commerce indicator of a check (spec 2 §2.5; A105 and A106).
@@ -81,8 +81,8 @@ pub(in crate::service) fn answer(
 ///
 /// The card decides, however the authentication ended, since the merchant chose to proceed (spec 2 §3.3). The hosted
 /// page has no such choice: a challenge that was not passed is declined with 907 (A122). Refuses with 961 before the
-/// authentication has ended, with 962 if an approval or a decline has used it up, and with 119 if the bank does not
-/// answer (A108).
+/// authentication has ended, with 962 if an approval or a decline has used it up, with 940 or 942 if the token of its card
+/// was deleted or is disabled, and with 119 if the bank does not answer (A108).
 pub(in crate::service) fn pay(
     context: &mut Context<'_>,
     merchant: &Merchant,
@@ -103,7 +103,7 @@ pub(in crate::service) fn pay(
 
     let check = check_of(context, &authentication)?;
     refuse_other_currency(context, &check)?;
-    refuse_other_customer(&check, &references)?;
+    refuse_without_token(context, &check, &references)?;
     let Some(mut card) = PayingCard::of_payment(context, &check)? else { return Err(unknown()) };
     card.session_key = authentication.session_key.clone();
     let number = card.number.expose();
@@ -126,15 +126,18 @@ pub(in crate::service) fn pay(
     Ok(payment)
 }
 
-/// Refuses a customer reference that is not that of the token with which the authentication began (A103): it validates
-/// the card key (spec 2 §4.4), and the check has the token's. The authentication is not used up.
-fn refuse_other_customer(check: &Payment, references: &References) -> Result<(), Refusal> {
-    let differs = references.customer.is_some() && references.customer != check.customer_reference;
-    if check.card_key.is_some() && differs {
+/// Refuses to charge the card of a token that was deleted since the authentication began, or is disabled (A61 and A108),
+/// and a customer reference that is not the token's (A103): it validates the card key (spec 2 §4.4), and the check has
+/// the token's. The authentication is not used up.
+fn refuse_without_token(context: &mut Context<'_>, check: &Payment, references: &References) -> Result<(), Refusal> {
+    let Some(key) = &check.card_key else { return Ok(()) };
+    let found = context.records.get_of::<CardToken>(&check.merchant, key)?;
+    let token = found.ok_or_else(|| Refusal::from(SandboxErrorCode::UNKNOWN_CARD_KEY))?;
+    if references.customer.is_some() && references.customer != check.customer_reference {
         return Err(Refusal::from(SandboxErrorCode::CUSTOMER_REFERENCE_MISMATCH)
             .assuming(assumed::CUSTOMER_REFERENCE_OF_A_PAYMENT_BY_CARD_KEY));
     }
-    Ok(())
+    if token.enabled { Ok(()) } else { Err(SandboxErrorCode::CARD_KEY_DISABLED.into()) }
 }
 
 /// The unique reference of a check also finds the payment.

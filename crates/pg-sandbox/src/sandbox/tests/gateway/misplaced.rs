@@ -103,6 +103,32 @@ fn a_number_without_a_known_name_is_refused_where_it_could_be_the_amount() {
     }
 }
 
+// spec: 2 §4.3, A91, A94, A151: Parameters that all methods share which create a transaction are no amounts, even if
+//   their values are numbers.
+#[test]
+fn a_shared_parameter_with_digits_is_not_taken_for_the_amount() {
+    let mut shop = Shop::open();
+    for (name, value) in [
+        ("terminalKey", "10045"),
+        ("mccDateOfBirth", "19700131"),
+        ("mccAccountIdentifier", "12345678"),
+        ("mccPostcode", "8001"),
+        ("mccSurname", "7"),
+    ] {
+        let (paid, reserved, other) = (pay(&mut shop, 1000), reserve(&mut shop, 1000), reserve(&mut shop, 1000));
+        for (method, key) in [("refund", &paid), ("capturepreauth", &reserved), ("cancelpreauth", &other)] {
+            let unique = format!("{method} with {name}");
+            let pairs = [("transactionKey", &**key), (name, value), ("uniqueMerchantReference", &unique)];
+            let answer = shop.call(method, &pairs);
+            assert_eq!((answer.status, answer.code()), (200, "600"), "{method} {name}: {answer:?}");
+            assert!(answer.warning.contains(&format!("{name} is not a parameter")), "{answer:?}");
+        }
+    }
+    let paid = pay(&mut shop, 1000);
+    let answer = shop.call("refund", &[("transactionKey", &paid), ("currency", "826")]);
+    assert_eq!((answer.status, answer.code(), answer.rests_on("A151")), (400, "111", true), "{answer:?}");
+}
+
 // spec: 1 §5, 3 §4.1, A09, A45: The default of an empty choice, number or amount is not used.
 #[test]
 fn an_empty_choice_of_a_checkout_is_refused() {
@@ -226,6 +252,51 @@ fn another_name_of_a_decisive_option_of_a_checkout_is_refused() {
     // Any other name is accepted with a warning (A55).
     for name in ["expiryNote", "orderType", "usesOfMaker", "order"] {
         assert_eq!(version_5(&mut shop, "gettoken", &[&item[..], &[(name, "1")]].concat()), "", "{name}");
+    }
+}
+
+// spec: 2 §3.2, 3 §4.2, A151: A payment whose kind or 3-D Secure was named is not made in another way.
+#[test]
+fn a_payment_that_has_no_choice_of_its_kind_is_not_made_with_one() {
+    let mut shop = Shop::open();
+    let paid = pay(&mut shop, 1000);
+    let recorded = shop.payments().len();
+    let (token, session) = (shop.token(PAN, ("01", "2030")), shop.session(PAN));
+    let by_token = order(&[("cardKey", &token)]);
+    let by_session = order(&[("sessionKey", &session), ("returnUrl", "https://shop.example/")]);
+    for name in ["transactionType", "transType", "trans_type", "paymentType"] {
+        for (method, pairs) in [
+            ("auth", raw(PAN, &[])),
+            ("preauth", raw(PAN, &[])),
+            ("authCardKey", by_token.clone()),
+            ("authSessionKey", by_session[..by_session.len() - 1].to_vec()),
+            ("initiate3DSecureSessionKey", by_session.clone()),
+            ("auth3DSecure", vec![("authenticationKey", NO_KEY)]),
+        ] {
+            let answer = shop.call(method, &changed(&pairs, &[(name, "PreAuth")]));
+            assert_eq!((answer.status, answer.code(), answer.rests_on("A151")), (400, "937", true), "{method} {name}");
+            assert!(answer.text("errorMessage").contains(name), "{answer:?}");
+        }
+    }
+    let repeat = [("prev_trans_key", paid.as_str()), ("trans_value", "1"), ("trans_type", "Auth")];
+    for name in ["3D_secure", "threeDSecure", "3ds", "ThreeDS"] {
+        for (method, pairs) in [("auth", raw(PAN, &[])), ("authCardKey", by_token.clone())] {
+            let answer = shop.call(method, &changed(&pairs, &[(name, "1")]));
+            assert_eq!((answer.status, answer.code(), answer.rests_on("A151")), (400, "937", true), "{method} {name}");
+        }
+        assert_eq!(version_5(&mut shop, "repeat", &[&repeat[..], &[(name, "1")]].concat()), "937", "{name}");
+        // These methods are 3-D Secure.
+        let answer = shop.call("auth3DSecure", &[("authenticationKey", NO_KEY), (name, "1")]);
+        assert_eq!(answer.code(), "960", "{name}");
+    }
+    assert_eq!(shop.payments().len(), recorded);
+    // Without a parameter of that meaning, the other options have no effect (A55), and neither has any on an operation.
+    for name in ["expiry", "uses", "start"] {
+        assert_eq!(shop.call("auth", &raw(PAN, &[(name, "1")])).code(), "600", "{name}");
+    }
+    for name in ["transactionType", "threeDSecure"] {
+        let answer = shop.call("refund", &[("transactionKey", &paid), ("transactionValue", "1"), (name, "Refund")]);
+        assert_eq!(answer.code(), "600", "{name}");
     }
 }
 

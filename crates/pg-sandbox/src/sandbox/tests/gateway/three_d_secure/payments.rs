@@ -201,16 +201,52 @@ fn a_payment_removes_the_cv2_from_its_session() {
     }
 }
 
+/// An authentication with the card of this token, whose customer has passed it.
+fn authenticated_with(shop: &mut Shop, token: &str) -> String {
+    let opened = shop.call("initiate3DSecureCardKey", &order(&[("cardKey", token), ("returnUrl", RETURN)]));
+    let key = opened.text("authenticationKey").to_owned();
+    press(shop, &key, "authenticate");
+    key
+}
+
+// spec: 1 §3.1, 2 §3.3, A61, A108: A card that was removed or disabled is not charged by an authentication that began
+//   before.
 #[test]
-fn a_stored_card_pays_although_its_token_is_gone() {
+fn the_last_step_needs_the_token_of_the_first() {
+    let mut shop = Shop::open();
+    for method in ["auth3DSecure", "preauth3DSecure"] {
+        let token = shop.token(CHALLENGE, ("01", "2030"));
+        let key = authenticated_with(&mut shop, &token);
+        let recorded = shop.payments().len();
+        let pairs = signed(&account("main"), &[("cardKey", &token)]);
+        post(&mut shop.sandbox, "/v3/token/disable", pairs.clone());
+        let refused = pay_with(&mut shop, method, &key);
+        assert_eq!((refused.status, refused.code()), (400, "942"));
+        assert!(refused.rests_on("A61") && refused.rests_on("A108"), "{refused:?}");
+        post(&mut shop.sandbox, "/v3/token/enable", pairs.clone());
+        let gone = authenticated_with(&mut shop, &token);
+        let paid = pay_with(&mut shop, method, &key).key();
+        assert_eq!(shop.payment(&paid).card_key.as_deref(), Some(token.as_str()), "nothing was used up");
+        post(&mut shop.sandbox, "/v3/token/delete", pairs);
+        let refused = pay_with(&mut shop, method, &gone);
+        assert_eq!((refused.status, refused.code()), (400, "940"));
+        assert!(refused.rests_on("A57") && refused.rests_on("A108"), "{refused:?}");
+        assert_eq!(pay_with(&mut shop, method, &key).code(), "962", "it has paid, whatever became of the token");
+        assert_eq!(shop.payments().len(), recorded + 2, "one payment and one check");
+    }
+}
+
+// spec: 2 §3.3, A108: The last step charges the card as it was at the initiation.
+#[test]
+fn the_last_step_charges_the_card_of_the_initiation() {
     let mut shop = Shop::open();
     let token = shop.token(CHALLENGE, ("01", "2030"));
-    let opened = shop.call("initiate3DSecureCardKey", &order(&[("cardKey", &token), ("returnUrl", RETURN)]));
-    let key = opened.text("authenticationKey");
-    press(&mut shop, key, "authenticate");
-    post(&mut shop.sandbox, "/v3/token/delete", signed(&account("main"), &[("cardKey", &token)]));
-    let paid = pay_with(&mut shop, "auth3DSecure", key).key();
-    assert_eq!(shop.payment(&paid).card_key.as_deref(), Some(token.as_str()));
+    let key = authenticated_with(&mut shop, &token);
+    let past = [("cardKey", &*token), ("cardExpiryMonth", "01"), ("cardExpiryYear", "2020")];
+    post(&mut shop.sandbox, "/v3/token/updateCardKeyDetails", signed(&account("main"), &past));
+    assert_eq!(shop.call("authCardKey", &order(&[("cardKey", &token)])).code(), "903");
+    let paid = pay_with(&mut shop, "auth3DSecure", &key).key();
+    assert_eq!(shop.payment(&paid).card.unwrap().expiry_year, "2030");
 }
 
 // spec: 2 §4.4, A103, A109: A customer reference validates the card key, also in the last step.
