@@ -77,7 +77,12 @@ pub(crate) struct Setting {
 
 impl Setting {
     pub(crate) fn plain() -> Self {
-        Self { rules: Vec::new(), door: Door::Plain, credentials: Credentials::Right }
+        Self::with(&[])
+    }
+
+    /// Only these faults of requests.
+    pub(crate) fn with(rules: &[Rule]) -> Self {
+        Self { rules: rules.to_vec(), door: Door::Plain, credentials: Credentials::Right }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Callbacks to the shop: genuine, forged, repeated, late, slow, too large.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -12,15 +12,14 @@ use super::{
 };
 use crate::{
     clock,
-    drill::Drill,
     finding::{Finding, Lane},
     house::{Card, SetupError},
     judge::{self, doubt, fault},
     plan::{Job, Means},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
-    stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Act, Door, On, Rule},
+    stage::{Setting, Stage, Troupe},
+    wire::{Act, On, Rule},
 };
 
 /// The kind of callback.
@@ -49,6 +48,11 @@ impl Callback {
         !matches!(self, Self::GenuineBatch | Self::ForgedBatch | Self::Huge | Self::Garbage | Self::Secrets)
     }
 
+    pub(super) fn setting(self) -> Setting {
+        const SLOW: Rule = Rule::first(On::Lookup, Act::Slow(700));
+        Setting::with(if self == Self::Overtaken { &[SLOW] } else { &[] })
+    }
+
     /// Returns what the plan lacks for it.
     fn lacks(self, troupe: &Troupe) -> Option<&'static str> {
         let is_url = matches!(troupe.plan.jobs.get(&Job::Callback), Some(Means::Url(_)));
@@ -67,29 +71,22 @@ async fn ordered(stage: &mut Stage) -> Result<Order, SetupError> {
     Order::made(stage, &name).await
 }
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Callback) -> Played {
-    let mut setting = Setting::plain();
-    if story == Callback::Overtaken {
-        let rules = vec![Rule::first(On::Lookup, Act::Slow(700))];
-        setting = Setting { rules, door: Door::Plain, credentials: Credentials::Right };
-    }
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
-    if let Some(why) = story.lacks(troupe) {
+pub(crate) async fn play(stage: &mut Stage, story: Callback) -> Played {
+    let drill = stage.drill;
+    if let Some(why) = story.lacks(&stage.troupe) {
         return Ok(Outcome::not_applicable(drill, why.to_owned()));
     }
-    let order = if story.is_payment() { Some(ordered(&mut stage).await?) } else { None };
+    let order = if story.is_payment() { Some(ordered(stage).await?) } else { None };
     let findings = match (story, &order) {
-        (Callback::Slow, Some(order)) => slow(&mut stage, order).await?,
-        (Callback::Late | Callback::Overtaken, Some(order)) => with_customer(&mut stage, story, order).await?,
-        (_, Some(order)) => payment(&mut stage, story, order).await?,
-        (Callback::GenuineBatch | Callback::ForgedBatch, None) => batch(&mut stage, story).await?,
-        (Callback::Huge, None) => huge(&stage).await?,
-        (_, None) => garbage(&stage, story).await?,
+        (Callback::Slow, Some(order)) => slow(stage, order).await?,
+        (Callback::Late | Callback::Overtaken, Some(order)) => with_customer(stage, story, order).await?,
+        (_, Some(order)) => payment(stage, story, order).await?,
+        (Callback::GenuineBatch | Callback::ForgedBatch, None) => batch(stage, story).await?,
+        (Callback::Huge, None) => huge(stage).await?,
+        (_, None) => garbage(stage, story).await?,
     };
     let findings = match findings {
-        Ok(findings) if findings.is_empty() => {
-            refusal_of_all(&mut stage, story, order).await?.map_or(Ok(findings), Err)
-        }
+        Ok(findings) if findings.is_empty() => refusal_of_all(stage, story, order).await?.map_or(Ok(findings), Err),
         other => other,
     };
     Ok(match findings {

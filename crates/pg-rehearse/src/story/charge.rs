@@ -9,7 +9,6 @@ use super::{Played, search, search::Place};
 use crate::{
     adapter::{Claim, End, Ran},
     certificates::Certificate,
-    drill::Drill,
     finding::{Finding, Verdict},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect, broken, doubt, fault},
@@ -94,46 +93,51 @@ pub(crate) enum Judged {
     TwoOrders,
 }
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Charge) -> Played {
-    let door = match story.entrance {
-        Entrance::Plain => Door::Plain,
-        Entrance::Closing(number) => Door::Closing(number),
-        Entrance::Refused => Door::Refused,
-        Entrance::Tls(certificate) => Door::Tls(troupe.authority.server(certificate)?),
-        Entrance::PlainForTls => Door::PlainForTls,
-    };
-    let setting = Setting { rules: story.rules.to_vec(), door, credentials: story.credentials };
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+impl Charge {
+    pub(super) fn setting(&self, troupe: &Troupe) -> Result<Setting, SetupError> {
+        let door = match self.entrance {
+            Entrance::Plain => Door::Plain,
+            Entrance::Closing(number) => Door::Closing(number),
+            Entrance::Refused => Door::Refused,
+            Entrance::Tls(certificate) => Door::Tls(troupe.authority.server(certificate)?),
+            Entrance::PlainForTls => Door::PlainForTls,
+        };
+        Ok(Setting { rules: self.rules.to_vec(), door, credentials: self.credentials })
+    }
+}
+
+pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
+    let (troupe, drill) = (Arc::clone(&stage.troupe), stage.drill);
     stage.order.push_str(story.suffix);
     let Some(way) = stage.way(story.way) else {
         let wanted = story.way.map_or("", Way::name);
         return Ok(Outcome::not_applicable(drill, format!("the integration does not support charging by {wanted}")));
     };
     if let Judged::Secrets(places) = story.judged
-        && !search::possible(troupe, places)
+        && !search::possible(&troupe, places)
     {
         return Ok(Outcome::not_applicable(drill, "the plan names no logs and no dump under [hygiene]".to_owned()));
     }
-    let card = card(&mut stage, story.card);
-    let watch = search::Watch::begin(&stage, &card);
-    let of_first = perform(&mut stage, story, way, &card).await?;
-    if let Some(claim) = refuses_the_name(&stage, story) {
+    let card = card(stage, story.card);
+    let watch = search::Watch::begin(stage, &card);
+    let of_first = perform(stage, story, way, &card).await?;
+    if let Some(claim) = refuses_the_name(stage, story) {
         let why = format!("the integration sends no payment for an order of this name: it claims {claim}");
         return Ok(Outcome::not_applicable(drill, why));
     }
     let mut findings = match story.judged {
-        Judged::Money(expect) => money(&stage, expect, story)?,
-        Judged::Nothing => nothing_sent(&stage, story)?,
-        Judged::Secrets(places) => with_claims(&stage, watch.find(&stage, places).await),
-        Judged::Trap => with_claims(&stage, trapped(&stage, &card)),
-        Judged::Reference => with_claims(&stage, reference(&stage)),
-        Judged::TwoOrders => two_orders(&stage, of_first)?,
+        Judged::Money(expect) => money(stage, expect, story)?,
+        Judged::Nothing => nothing_sent(stage, story)?,
+        Judged::Secrets(places) => with_claims(stage, watch.find(stage, places).await),
+        Judged::Trap => with_claims(stage, trapped(stage, &card)),
+        Judged::Reference => with_claims(stage, reference(stage)),
+        Judged::TwoOrders => two_orders(stage, of_first)?,
     };
-    findings.extend(without_timeout(&stage));
+    findings.extend(without_timeout(stage));
     if drill.id == FIRST {
         findings.extend(troupe.refused.iter().map(|why| doubt("form-refused", why)));
     }
-    findings.extend(untouched(&stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
+    findings.extend(untouched(stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
     Ok(stage.judged(findings))
 }
 

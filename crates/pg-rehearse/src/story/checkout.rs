@@ -1,6 +1,6 @@
 //! The hosted checkout: the link, the payment on the page, and the public success page.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -13,14 +13,13 @@ use crate::{
     adapter::Claim,
     books::{Entry, money},
     clock,
-    drill::Drill,
     finding::{Finding, Lane},
     house::SetupError,
     judge::{self, broken, doubt, fault},
     plan::Job,
     report::Outcome,
     shop::Seen,
-    stage::{Setting, Stage, Troupe},
+    stage::{Setting, Stage},
     wire::{Act, Answer, On, Rule},
 };
 
@@ -59,30 +58,33 @@ impl Checkout {
         }
     }
 
+    pub(super) fn setting(self) -> Setting {
+        Setting::with(if self == Self::LookupDown { &[LOOKUPS_FAIL] } else { &[] })
+    }
+
     /// The currency of the order. One of the drills has no decimals.
     const fn currency(self) -> &'static str {
         if matches!(self, Self::Twice) { "JPY" } else { "GBP" }
     }
 }
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Checkout) -> Played {
-    let mut setting = Setting::plain();
-    if story == Checkout::LookupDown {
-        setting.rules = vec![Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })];
-    }
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+pub(crate) async fn play(stage: &mut Stage, story: Checkout) -> Played {
+    let drill = stage.drill;
     let findings = match story {
-        _ if story.job() == Job::CheckoutReturn => by_hand(&mut stage, story).await?,
-        _ if story != Checkout::TwoTabs && !troupe.plan.has(Job::CheckoutReturn) => {
+        _ if story.job() == Job::CheckoutReturn => by_hand(stage, story).await?,
+        _ if story != Checkout::TwoTabs && !stage.troupe.plan.has(Job::CheckoutReturn) => {
             Err("the plan has no job checkout_return".to_owned())
         }
-        _ => linked(&mut stage, story).await?,
+        _ => linked(stage, story).await?,
     };
     Ok(match findings {
         Ok(findings) => stage.judged(findings),
         Err(why) => Outcome::not_applicable(drill, why),
     })
 }
+
+pub(super) const LOOKUPS_FAIL: Rule =
+    Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) });
 
 /// Opens the success page without a payment of the order.
 async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError> {

@@ -1,20 +1,17 @@
 //! Captures and refunds, which are protected by a reference only if the integration sends one.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use super::Played;
 use crate::{
     adapter::{Claim, End},
     books::money,
-    drill::Drill,
     finding::Finding,
     house::{SetupError, text},
     judge::{broken, fault, untouched},
     plan::Job,
-    stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Door, On, Rule},
+    stage::Stage,
+    wire::{On, Rule},
 };
 
 /// A capture or a refund with its fault.
@@ -37,10 +34,8 @@ impl Later {
 /// The earlier reservation or payment.
 const ORIGINAL: u64 = 998;
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Later) -> Played {
-    let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
-    let key = original(&mut stage, story)?;
+pub(crate) async fn play(stage: &mut Stage, story: &Later) -> Played {
+    let key = original(stage, story)?;
     let mut line = json!({
         "job": story.job.name(),
         "order": stage.order,
@@ -54,7 +49,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         stage.run(story.job, &line).await;
     }
     stage.arrive_late();
-    let findings = judged(&stage, story)?;
+    let findings = judged(stage, story)?;
     Ok(stage.judged(findings))
 }
 
