@@ -247,7 +247,7 @@ fn a_form_of_a_card_that_is_refused_is_named() {
     let report = rehearse(&patient, folder.path(), &only(&["M06"])).expect("it works");
     assert_eq!(kinds(&report), [("M06", "no-timeout")], "{}", report.scorecard(false));
     let told = &report.outcomes[0].findings[0].text;
-    assert!(told.contains("waited more than 6 seconds"), "{told}");
+    assert!(told.contains("took more than 6 seconds"), "{told}");
 }
 
 /// Neither a forged callback nor a malformed one is refused for what it is.

@@ -266,10 +266,12 @@ async function later(job, method, attempt = 0) {
   if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
   const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : job.amount;
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
-  const reference = FAULT === "retried-under-reference" ? { uniqueMerchantReference: `${job.order}-later` } : {};
+  const named = { "retried-under-reference": `${job.order}-later`, "refund-of-payment": `refund-${job.transactionKey}` }[FAULT];
+  const reference = named ? { uniqueMerchantReference: named } : {};
   try {
     const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: amount, ...reference });
     if (FAULT === "amounts-in-pounds" && reply.errorCode) return json({ claim: "not-charged" });
+    if (FAULT === "refund-of-payment" && reply.errorCode === "950") return json({ claim: "paid" });
     if (FAULT === "any-answer-is-done" || (FAULT === "http-200-is-done" && !reply.errorCode)) return json({ claim: "paid" });
     return json(outcome(reply) ?? { claim: "unknown" });
   } catch {
