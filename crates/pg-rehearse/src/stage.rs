@@ -289,6 +289,11 @@ impl Stage {
                     _ => Err(Silent::Closed(ran.trouble())),
                 }
             }
+            // The success page of many shops settles the order, and redirects to the page of the order.
+            _ if job == Job::CheckoutReturn => {
+                let note = |text| self.wire().note(Lane::Integration, Lane::Wire, text);
+                shop::browse(call, self.timeout(), note).await
+            }
             _ => shop::send(call, self.timeout()).await,
         }
     }
