@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::Request;
 use pg_sandbox::cards::{CARDS, Scenario};
 use serde_json::{Value, json};
 
-use super::{Played, order::hidden};
+use super::{Played, order::answer_challenge};
 use crate::{
     adapter::{Claim, End, Ran},
     finding::{Finding, Lane},
-    house::{Card, SetupError, form, text},
+    house::{Card, SetupError},
     judge::{self, Evidence, Expect, broken, doubt, fault},
     plan::{Job, Way},
     stage::Stage,
@@ -123,14 +121,7 @@ fn customer(stage: &Stage, address: &str, answer: Answer) -> Result<(), SetupErr
             return Ok(());
         }
     };
-    let path = address.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
-    let address = format!("http://localhost/{path}");
-    let page = stage.house.send(Request::get(&address).body(Bytes::new()).map_err(text)?).map_err(text)?;
-    let page = String::from_utf8_lossy(page.body()).into_owned();
-    let mut fields = hidden(&page);
-    fields.push(("outcome".to_owned(), outcome.to_owned()));
-    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
-    stage.house.send(form(&address, &fields)?).map_err(text)?;
+    answer_challenge(&stage.house, address, outcome)?;
     stage.wire().note(Lane::Service, Lane::Service, format!("the customer answers the bank: {outcome}"));
     Ok(())
 }
