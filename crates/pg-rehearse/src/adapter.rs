@@ -47,8 +47,10 @@ impl Claim {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Normally, with this exit code or HTTP status.
+    /// Normally, with this exit code.
     Done(Option<i32>),
+    /// With a reply of this HTTP status.
+    Replied(u16),
     /// The job took too long and was killed.
     TimedOut,
     /// The drill killed it.
@@ -77,6 +79,17 @@ impl Ran {
         Self { end, claim, answer, stdout, stderr }
     }
 
+    /// The reply of a running shop: its whole body is the answer, or the last line of it.
+    fn replied(status: u16, body: String) -> Self {
+        let whole = object(body.strip_prefix('\u{feff}').unwrap_or(&body));
+        let mut ran = Self::new(End::Replied(status), body, String::new());
+        if let Some(answer) = whole {
+            ran.claim = answer.get("claim").and_then(Value::as_str).and_then(Claim::named);
+            ran.answer = answer;
+        }
+        ran
+    }
+
     /// Returns a member of the output.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.answer.get(name).and_then(Value::as_str)
@@ -86,10 +99,10 @@ impl Ran {
     pub(crate) fn trouble(&self) -> String {
         let said = self.said();
         match &self.end {
-            End::Done(_) if self.answer.get("claim").is_some_and(|claim| !claim.is_string()) => {
+            End::Done(_) | End::Replied(_) if self.answer.get("claim").is_some_and(|claim| !claim.is_string()) => {
                 "the claim is not a text: give one of paid, declined, not-charged and unknown".to_owned()
             }
-            End::Done(_) if self.answer.get("claim").is_some() => {
+            End::Done(_) | End::Replied(_) if self.answer.get("claim").is_some() => {
                 // The text is cut after its secrets are masked.
                 let claim = self.text("claim").unwrap_or_default().chars().take(40).collect::<String>();
                 let meant = did_you_mean(&claim, ["paid", "declined", "not-charged", "unknown"]);
@@ -97,10 +110,13 @@ impl Ran {
             }
             End::Done(code) => {
                 let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
-                let mut names = self.answer.keys();
-                let meant = names.find(|name| name.eq_ignore_ascii_case("claim"));
-                let meant = meant.map_or_else(String::new, |name| format!("; {name}: did you mean claim?"));
+                let meant = self.meant();
                 format!("the adapter exited with {code} and without a claim{meant}{said}")
+            }
+            End::Replied(status) => {
+                let (meant, first) = (self.meant(), self.stdout.trim().lines().next().unwrap_or_default());
+                let said = if first.is_empty() { String::new() } else { format!("; its body begins: {first}") };
+                format!("the reply has HTTP {status} and no claim{meant}{said}")
             }
             End::TimedOut => {
                 format!("the adapter made no claim in time (timeout_seconds in the plan) and was killed{said}")
@@ -113,6 +129,13 @@ impl Ran {
 }
 
 impl Ran {
+    /// Returns the hint at a misspelt claim.
+    fn meant(&self) -> String {
+        let mut names = self.answer.keys();
+        let meant = names.find(|name| name.eq_ignore_ascii_case("claim"));
+        meant.map_or_else(String::new, |name| format!("; {name}: did you mean claim?"))
+    }
+
     /// Returns the last words of an adapter without a claim.
     fn said(&self) -> String {
         let last = |text: &str| text.trim().lines().last().unwrap_or_default().to_owned();
@@ -181,7 +204,7 @@ pub(crate) async fn run(
             tokio::select! {
                 answer = shop::send(call, environment.timeout * 2) => match answer {
                     _ if clock.elapsed() > environment.timeout => Ran::new(End::TimedOut, String::new(), String::new()),
-                    Ok(answer) => Ran::new(End::Done(Some(answer.status.into())), answer.body, String::new()),
+                    Ok(answer) => Ran::replied(answer.status, answer.body),
                     Err(shop::Silent::TimedOut) => Ran::new(End::TimedOut, String::new(), String::new()),
                     Err(shop::Silent::Closed(why)) => Ran::new(End::NotStarted(why), String::new(), String::new()),
                 },
@@ -216,6 +239,10 @@ mod tests {
         }
         let why = "the claim is not a text: give one of paid, declined, not-charged and unknown";
         assert_eq!(told(r#"{"claim": 1}"#, ""), why);
+        let replied = |body: &str| Ran::replied(200, body.to_owned());
+        assert_eq!(replied("{\n\"claim\": \"unknown\"\n}\n").claim, Some(Claim::Unknown));
+        assert_eq!(replied(&format!("<p>Notice</p>\n{claim}")).claim, Some(Claim::Unknown));
+        assert_eq!(replied("Not\nfound").trouble(), "the reply has HTTP 200 and no claim; its body begins: Not");
         assert_eq!(Ran::new(End::Done(Some(0)), format!("\u{feff}{claim}"), String::new()).claim, Some(Claim::Unknown));
     }
 

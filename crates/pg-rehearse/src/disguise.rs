@@ -9,7 +9,28 @@ const IN_A_ROW: usize = 9;
 pub(crate) fn has_number(text: &str, number: &str) -> bool {
     let is_short = number.len() < IN_A_ROW;
     let ends = if is_short { [number, number] } else { [&number[..IN_A_ROW], &number[number.len() - IN_A_ROW..]] };
-    ends.into_iter().any(|end| text.contains(end)) || joined(text).contains(number) || in_base64(text, number)
+    ends.into_iter().any(|end| text.contains(end))
+        || (!is_short && (after_a_mask(text, number) || after_a_mask(&joined(text), number)))
+        || joined(text).contains(number)
+        || in_base64(text, number)
+}
+
+/// Signs in place of digits. A dot stands in other places, too.
+const MASK: [char; 6] = ['*', 'x', 'X', '•', '#', '.'];
+/// So many last digits a mask may show.
+const LAST: usize = 4;
+
+/// Whether a mask is followed by more of the number's last digits than it may show: with the first digits, which stand before
+/// it, few numbers are possible.
+fn after_a_mask(text: &str, number: &str) -> bool {
+    let (first, last) = number.split_at(number.len() - LAST - 1);
+    text.match_indices(last).any(|(place, _)| {
+        let before = &text[..place];
+        // How many of the digits before them belong to the number, too.
+        let own = before.bytes().rev().zip(first.bytes().rev()).take_while(|(a, b)| a == b).count();
+        let mask = before[..place - own].trim_end_matches([' ', '-']);
+        mask.ends_with('…') || mask.chars().rev().take_while(|sign| MASK.contains(sign)).count() > 1
+    })
 }
 
 /// Whether the text has the secret, as it is or in Base64.
@@ -63,6 +84,12 @@ mod tests {
             "411111570335372*",
             "4111115703**3726",
             "*******703353726",
+            "41111157**03353726",
+            "411111*****53726",
+            "4111 11xx xx53726",
+            "4111115••••353726",
+            "41111157 **** 0335 3726",
+            "411111…53726",
             &base64,
         ] {
             assert!(has_number(text, number), "{text}");

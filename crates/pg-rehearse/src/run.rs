@@ -266,7 +266,7 @@ fn refusal(stage: &Stage, way: Way) -> Option<String> {
     let error = last.error.as_ref().map_or_else(String::new, |code| format!(", error {code}"));
     let (way, refused) = (way.name(), format!("{status}{error}"));
     Some(format!(
-        "a charge by {way} was tried, and refused with {refused}; {way} is not rehearsed. If the integration does not support it, leave it out: set `with` in the plan"
+        "a charge by {way} was tried, and refused with {refused}; {way} is not rehearsed. If the integration does not support it, leave it out: set `with` under [jobs.charge]"
     ))
 }
 

@@ -1,6 +1,6 @@
 //! Calls a shop: as a browser does, as the service does when it posts callbacks, or with the JSON line of a job.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, header};
@@ -21,6 +21,8 @@ pub(crate) struct Call {
     pub(crate) url: String,
     pub(crate) content_type: Option<&'static str>,
     pub(crate) body: Bytes,
+    /// The cookies of a browser, as a header has them.
+    pub(crate) cookies: String,
 }
 
 impl Call {
@@ -29,7 +31,8 @@ impl Call {
     }
 
     pub(crate) fn post(url: &str, content_type: &'static str, body: impl Into<Bytes>) -> Self {
-        Self { method: Method::POST, url: url.to_owned(), content_type: Some(content_type), body: body.into() }
+        let (method, url, cookies) = (Method::POST, url.to_owned(), String::new());
+        Self { method, url, content_type: Some(content_type), body: body.into(), cookies }
     }
 
     /// Creates a page with these parameters.
@@ -42,7 +45,7 @@ impl Call {
     pub(crate) fn raw_page(url: &str, query: &str) -> Self {
         let separator = if url.contains('?') { "&" } else { "?" };
         let url = if query.is_empty() { url.to_owned() } else { format!("{url}{separator}{query}") };
-        Self { method: Method::GET, url, content_type: None, body: Bytes::new() }
+        Self { method: Method::GET, url, content_type: None, body: Bytes::new(), cookies: String::new() }
     }
 }
 
@@ -57,6 +60,12 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Where the response redirects a browser.
+    pub(crate) fn location(&self) -> Option<&str> {
+        let is_redirect = matches!(self.status, 301 | 302 | 303 | 307 | 308);
+        Some(self.header("location")).filter(|location| is_redirect && !location.is_empty())
     }
 
     pub(crate) fn is_html(&self) -> bool {
@@ -81,6 +90,54 @@ pub(crate) async fn send(call: Call, timeout: Duration) -> Result<Seen, Silent> 
         Ok(Err(why)) => Err(Silent::Closed(why)),
         Err(_) => Err(Silent::TimedOut),
     }
+}
+
+/// A browser opens this many pages one after the other.
+const MOST_REDIRECTS: usize = 5;
+
+/// Opens a page like a browser: follows its redirects on the same host, and returns the cookies that they set.
+pub(crate) async fn browse(mut call: Call, timeout: Duration, mut note: impl FnMut(String)) -> Result<Seen, Silent> {
+    let mut cookies = BTreeMap::new();
+    for _ in 0..MOST_REDIRECTS {
+        let url = call.url.clone();
+        let seen = send(call, timeout).await?;
+        let Some(next) = seen.location().and_then(|location| on_same_host(&url, location)) else { return Ok(seen) };
+        note(format!("HTTP {}, to {next}", seen.status));
+        for cookie in seen.headers.get_all(header::SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok()) {
+            let pair = cookie.split(';').next().unwrap_or_default();
+            if let Some((name, value)) = pair.split_once('=') {
+                cookies.insert(name.trim().to_owned(), value.trim().to_owned());
+            }
+        }
+        call = Call::raw_page(&next, "");
+        call.cookies = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
+    }
+    send(call, timeout).await
+}
+
+/// Returns the address of a redirect from this address, if it is on the same host.
+fn on_same_host(url: &str, location: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let location = location.split('#').next().unwrap_or_default();
+    let origin = format!("{scheme}://{host}");
+    if let Some((_, other)) = location.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?'])) {
+        let end = other.find(['/', '?']).unwrap_or(other.len());
+        return (location.starts_with("http://") && other[..end].eq_ignore_ascii_case(host))
+            .then(|| format!("{origin}{}", &other[end..]));
+    }
+    Some(if location.starts_with("//") {
+        return None;
+    } else if location.starts_with('/') {
+        format!("{origin}{location}")
+    } else if location.starts_with('?') {
+        format!("{origin}{path}{location}")
+    } else {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        format!("{origin}{folder}/{location}")
+    })
 }
 
 /// Posts a body byte by byte, until the shop closes the connection.
@@ -119,6 +176,9 @@ async fn exchange(call: Call) -> Result<Seen, String> {
         .header(header::ACCEPT, "text/html,application/json;q=0.9,*/*;q=0.8")
         .header(header::CONNECTION, "close")
         .header(header::USER_AGENT, "pg-rehearse");
+    if !call.cookies.is_empty() {
+        request = request.header(header::COOKIE, call.cookies);
+    }
     if let Some(kind) = call.content_type {
         request = request.header(header::CONTENT_TYPE, kind);
     }
@@ -133,4 +193,28 @@ async fn exchange(call: Call) -> Result<Seen, String> {
     let answer = answered.await;
     driving.abort();
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_are_followed_on_the_same_host_only() {
+        let from = |location| on_same_host("http://127.0.0.1:8000/shop/success?order=o-1&trans_key=k", location);
+        for (location, to) in [
+            ("/thanks?order=o-1", "/thanks?order=o-1"),
+            ("thanks", "/shop/thanks"),
+            ("?done=1", "/shop/success?done=1"),
+            ("http://127.0.0.1:8000/thanks#top", "/thanks"),
+            ("/login?back=http://127.0.0.1:8000/", "/login?back=http://127.0.0.1:8000/"),
+        ] {
+            assert_eq!(from(location).as_deref(), Some(&*format!("http://127.0.0.1:8000{to}")), "{location}");
+        }
+        for elsewhere in
+            ["https://127.0.0.1:8000/", "http://127.0.0.1:8001/", "http://shop.example/", "//shop.example/"]
+        {
+            assert_eq!(from(elsewhere), None, "{elsewhere}");
+        }
+    }
 }

@@ -21,7 +21,9 @@ use crate::{
 };
 
 /// How long an integration may take to ask the service about a callback or a customer who comes back.
-const CONFIRMED_WITHIN: Duration = Duration::from_millis(1500);
+pub(crate) const CONFIRMED_WITHIN: Duration = Duration::from_millis(1500);
+/// How long a running shop may take to act on what it has found, after its page has been sent.
+const ACTS_WITHIN: Duration = Duration::from_millis(250);
 
 /// Shared by all drills of a run.
 pub(crate) struct Troupe {
@@ -77,7 +79,12 @@ pub(crate) struct Setting {
 
 impl Setting {
     pub(crate) fn plain() -> Self {
-        Self { rules: Vec::new(), door: Door::Plain, credentials: Credentials::Right }
+        Self::with(&[])
+    }
+
+    /// Only these faults of requests.
+    pub(crate) fn with(rules: &[Rule]) -> Self {
+        Self { rules: rules.to_vec(), door: Door::Plain, credentials: Credentials::Right }
     }
 }
 
@@ -133,18 +140,30 @@ impl Stage {
         self.wire().exchanges()
     }
 
-    /// Whether the integration looks something up, now or shortly, after this number of requests.
+    /// Whether the integration looks something up, now or shortly, after this number of requests. It has the reply then.
     pub(crate) async fn asked_since(&self, before: usize) -> bool {
         let clock = Clock::start();
         loop {
-            if self.exchanges().iter().skip(before).any(|one| one.is(On::Lookup)) {
-                return true;
-            }
-            if clock.elapsed() > CONFIRMED_WITHIN {
-                return false;
+            let exchanges = self.exchanges();
+            let lookups: Vec<&Exchange> = exchanges.iter().skip(before).filter(|one| one.is(On::Lookup)).collect();
+            if lookups.iter().any(|one| one.status.is_some()) || clock.elapsed() > CONFIRMED_WITHIN {
+                return !lookups.is_empty();
             }
             clock::pause(Duration::from_millis(25)).await;
         }
+    }
+
+    /// The same, and lets a running shop act on what it has found.
+    pub(crate) async fn settled_since(&self, job: Job, before: usize) -> bool {
+        if matches!(self.troupe.plan.jobs.get(&job), Some(Means::Command(_))) {
+            // It has ended.
+            return self.exchanges().iter().skip(before).any(|one| one.is(On::Lookup));
+        }
+        let asked = self.asked_since(before).await;
+        if asked {
+            clock::pause(ACTS_WITHIN).await;
+        }
+        asked
     }
 
     pub(crate) fn ran(&self) -> &[Ran] {
@@ -283,6 +302,11 @@ impl Stage {
                     adapter::End::TimedOut => Err(Silent::TimedOut),
                     _ => Err(Silent::Closed(ran.trouble())),
                 }
+            }
+            // The success page of many shops settles the order, and redirects to the page of the order.
+            _ if job == Job::CheckoutReturn => {
+                let note = |text| self.wire().note(Lane::Integration, Lane::Wire, text);
+                shop::browse(call, self.timeout(), note).await
             }
             _ => shop::send(call, self.timeout()).await,
         }

@@ -24,7 +24,7 @@ use crate::{
     judge,
     plan::Job,
     report::Outcome,
-    stage::Troupe,
+    stage::{Setting, Stage, Troupe},
     wire::Act,
 };
 
@@ -59,6 +59,19 @@ impl Story {
             Self::Update(_) => Job::UpdateCards,
         }
     }
+
+    /// Returns the faults of requests that it begins with.
+    fn setting(&self, troupe: &Troupe) -> Result<Setting, SetupError> {
+        Ok(match self {
+            Self::Charge(story) => story.setting(troupe)?,
+            Self::Later(story) => Setting::with(story.rules),
+            Self::Redirect(_) => Setting::plain(),
+            Self::Callback(story) => story.setting(),
+            Self::Checkout(story) => story.setting(),
+            Self::ThreeDSecure(story) => Setting::with(story.rules),
+            Self::Update(story) => Setting::with(story.rules),
+        })
+    }
 }
 
 impl Scene {
@@ -85,21 +98,31 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, scene: &'static Scene, round: u32
         let why = "a running shop cannot be killed and started again for one order: rehearse a command";
         return Outcome::not_applicable(drill, why.to_owned());
     }
-    let played = match story {
-        Story::Charge(story) => charge::play(troupe, drill, round, story).await,
-        Story::Later(story) => later::play(troupe, drill, round, story).await,
-        Story::Redirect(story) => redirect::play(troupe, drill, round, *story).await,
-        Story::Callback(story) => callback::play(troupe, drill, round, *story).await,
-        Story::Checkout(story) => checkout::play(troupe, drill, round, *story).await,
-        Story::ThreeDSecure(story) => three_d_secure::play(troupe, drill, round, story).await,
-        Story::Update(story) => update::play(troupe, drill, round, story).await,
+    let set = match story.setting(troupe) {
+        Ok(setting) => Stage::set(troupe, drill, round, setting).await,
+        Err(trouble) => Err(trouble),
     };
-    played.unwrap_or_else(|trouble| not_prepared(drill, &trouble))
+    let mut stage = match set {
+        Ok(stage) => stage,
+        // The integration has said nothing yet that would have to be masked.
+        Err(trouble) => return Outcome::empty(drill, Verdict::Passed).judged(not_prepared(&trouble)),
+    };
+    let stage = &mut stage;
+    let played = match story {
+        Story::Charge(story) => charge::play(stage, story).await,
+        Story::Later(story) => later::play(stage, story).await,
+        Story::Redirect(story) => redirect::play(stage, *story).await,
+        Story::Callback(story) => callback::play(stage, *story).await,
+        Story::Checkout(story) => checkout::play(stage, *story).await,
+        Story::ThreeDSecure(story) => three_d_secure::play(stage, story).await,
+        Story::Update(story) => update::play(stage, story).await,
+    };
+    played.unwrap_or_else(|trouble| stage.judged(not_prepared(&trouble)))
 }
 
-/// Returns the outcome of a drill that could not be set up.
-fn not_prepared(drill: &'static Drill, trouble: &str) -> Outcome {
-    Outcome::empty(drill, Verdict::Passed).judged(vec![judge::broken(format!("cannot run the drill: {trouble}"))])
+/// Returns the finding of a drill that could not be prepared.
+fn not_prepared(trouble: &str) -> Vec<Finding> {
+    vec![judge::broken(format!("cannot run the drill: {trouble}"))]
 }
 
 /// Findings, or why the drill does not apply to the shop.

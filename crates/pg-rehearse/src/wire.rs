@@ -48,6 +48,8 @@ struct State {
     own: Own,
     /// The number of requests that each rule has seen.
     seen: Vec<u32>,
+    /// Whether lookups fail now, whatever the rules say.
+    lookups_fail: bool,
     exchanges: Vec<Exchange>,
     late: Vec<(LateAt, usize, Request<Bytes>)>,
     events: Vec<Event>,
@@ -102,6 +104,9 @@ impl Drop for Laid {
     }
 }
 
+/// A proxy between the integration and the service refuses a lookup.
+pub(crate) const UNAVAILABLE: Act = Act::Answer { executed: false, answer: Answer::Gateway(503) };
+
 impl Wire {
     /// Opens a wire to the service, at this address or at a free one.
     pub(crate) async fn lay(
@@ -153,6 +158,11 @@ impl Wire {
     /// Sets the order of the drill. Requests about orders of other drills are cut.
     pub(crate) fn belongs_to(&self, own: Own) {
         self.state().own = own;
+    }
+
+    /// From now on, lookups fail or no longer fail.
+    pub(crate) fn fail_lookups(&self, fail: bool) {
+        self.state().lookups_fail = fail;
     }
 
     /// Whether a running shop still sends this for an earlier drill, in whose sandbox it belongs.

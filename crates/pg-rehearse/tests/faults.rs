@@ -170,6 +170,29 @@ fn a_success_page_that_finds_the_payment_and_claims_unknown_gets_a_warning() {
     assert_eq!(kinds, ["found-and-unknown", "found-and-unknown"], "{}", found.scorecard(false));
 }
 
+/// Careful shops of other designs. What a drill cannot see is no failure.
+#[test]
+fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
+    if !installed(&["node"], "other shops") {
+        return;
+    }
+    let kept = vec![("K09", "link-kept")];
+    let ignored = vec![("B03", "not-confirmed"), ("B04", "not-confirmed")];
+    let rows = [
+        ("success-redirects", vec!["B04", "B05", "K01", "K03", "K05", "K07"], vec![]),
+        ("order-by-token", vec!["B05", "K05", "K10"], vec![]),
+        ("own-reference", vec!["B03", "B04", "B05", "B09"], vec![]),
+        ("checkout-with-3ds", vec!["B09", "K05", "K08", "K09"], vec![]),
+        ("callback-ignored", vec!["B03", "B04", "B05"], ignored),
+        ("link-kept", vec!["K09"], kept),
+    ];
+    each(&rows, ROWS, |_, (name, drills, expected)| {
+        let found = shop(name, drills);
+        assert_eq!(&kinds(&found), expected, "{name}: {}", found.scorecard(false));
+        assert_eq!(with(&found, Verdict::Failed), Vec::<&str>::new(), "{name}");
+    });
+}
+
 fn kinds(report: &pg_rehearse::Report) -> Vec<(&'static str, &'static str)> {
     let of = |one: &pg_rehearse::Outcome| {
         let id = one.drill.id;
@@ -188,15 +211,39 @@ fn a_checkout_that_only_reserves_or_denies_a_payment_or_cannot_take_yen_gets_a_w
         ("checkout-reserves", vec![("K05", "reserved-but-said-paid"), ("K06", "reserved-but-said-paid")]),
         ("paid-customer-denied", vec![("K05", "page-not-read"), ("K06", "page-not-read")]),
         ("two-decimals-in-checkout", vec![("K06", "no-link-in-yen")]),
+        ("pounds-only", vec![("K06", "no-link-in-yen")]),
+        ("success-settles-later", vec![]),
     ] {
         let found = shop(fault, &drills);
         assert_eq!(kinds(&found), expected, "{fault}: {}", found.scorecard(false));
         assert_eq!(with(&found, Verdict::Failed), Vec::<&str>::new(), "{fault}");
     }
-    let a_day = shop("link-of-a-day", &["K09"]);
-    let told = &a_day.outcomes[0].findings[0].text;
-    assert_eq!(a_day.outcomes[0].verdict, Verdict::NotApplicable, "{}", a_day.scorecard(false));
-    assert!(told.contains("token_expiry from its own clock"), "{told}");
+    for clock in ["link-of-a-day", "token-start"] {
+        let found = shop(clock, &["K09"]);
+        let told = &found.outcomes[0].findings[0].text;
+        assert_eq!(found.outcomes[0].verdict, Verdict::NotApplicable, "{clock}: {}", found.scorecard(false));
+        assert!(told.contains("token_expiry from its own clock"), "{clock}: {told}");
+    }
+}
+
+/// The same without a job.
+fn shop_without(job: &str, name: &str, drills: &[&str]) -> pg_rehearse::Report {
+    let fault = faults().into_iter().find(|fault| fault.program == "node" && fault.name == name).expect("it works");
+    let (plan, job) = (plan(&fault, ""), format!("{job}]"));
+    let parts: Vec<&str> = plan.split("[jobs.").filter(|part| !part.starts_with(&job)).collect();
+    let folder = tempfile::tempdir().expect("it works");
+    rehearse(&parts.join("[jobs."), folder.path(), &only(drills)).expect("it works")
+}
+
+/// Neither the answer of the callback nor a page shows what the shop believed.
+#[test]
+fn a_callback_whose_answers_say_nothing_proves_nothing_without_a_success_page() {
+    if !installed(&["node"], "silent callbacks") {
+        return;
+    }
+    let found = shop_without("checkout_return", "callback-settles", &["B05"]);
+    assert_eq!(with(&found, Verdict::NotApplicable), ["B05"], "{}", found.scorecard(false));
+    assert!(found.outcomes[0].findings[0].text.contains("add the job checkout_return"), "{}", found.scorecard(false));
 }
 
 /// Without the job that makes orders, a shop with a database knows none of them, and nothing follows from its answers.
@@ -206,13 +253,8 @@ fn drills_of_an_order_that_the_shop_does_not_know_are_not_applicable() {
         return;
     }
     let drills = ["B03", "B04", "B05", "B06", "B09", "B10", "B11", "K01", "K02", "K03", "K04", "K10"];
-    let all = faults();
     for name in ["none", "key-trusted"] {
-        let fault = all.iter().find(|fault| fault.program == "node" && fault.name == name).expect("it works");
-        let plan: Vec<String> = plan(fault, "").split("[jobs.").map(str::to_owned).collect();
-        let plan: Vec<String> = plan.into_iter().filter(|part| !part.starts_with("checkout]")).collect();
-        let folder = tempfile::tempdir().expect("it works");
-        let report = rehearse(&plan.join("[jobs."), folder.path(), &only(&drills)).expect("it works");
+        let report = shop_without("checkout", name, &drills);
         assert_eq!(with(&report, Verdict::NotApplicable), drills, "{name}: {}", report.scorecard(false));
         let told = |id: &str| {
             let one = report.outcomes.iter().find(|one| one.drill.id == id).expect("it ran");
@@ -247,7 +289,7 @@ fn a_form_of_a_card_that_is_refused_is_named() {
     let report = rehearse(&patient, folder.path(), &only(&["M06"])).expect("it works");
     assert_eq!(kinds(&report), [("M06", "no-timeout")], "{}", report.scorecard(false));
     let told = &report.outcomes[0].findings[0].text;
-    assert!(told.contains("waited more than 6 seconds"), "{told}");
+    assert!(told.contains("took more than 6 seconds"), "{told}");
 }
 
 /// Neither a forged callback nor a malformed one is refused for what it is.

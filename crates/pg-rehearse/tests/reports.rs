@@ -87,6 +87,32 @@ fn failures_below_the_threshold_are_no_failures_in_junit() {
     assert!(report.junit().contains("failures=\"0\" errors=\"1\" skipped=\"0\""), "{}", report.junit());
 }
 
+/// A job that prepares a drill prints what it likes, too: a newcomer's shop shows the request that failed.
+#[test]
+fn what_a_job_says_while_a_drill_is_prepared_is_masked_and_cut() {
+    let long = "x".repeat(5_000);
+    let said = format!("api_password=$PG_ENTERPRISE_API_PASSWORD card 4111111111111111 cvv2 795 {long}");
+    let refuses = format!("echo \"{{\\\"claim\\\": \\\"unknown\\\", \\\"error\\\": \\\"{said}\\\"}}\"");
+    for code in [refuses, format!("echo \"Error: {said}\" >&2; exit 1")] {
+        let command = format!("command = [\"sh\", \"-c\", {}]\n", serde_json::Value::from(code));
+        let jobs = ["checkout", "checkout_return", "callback"].map(|job| format!("[jobs.{job}]\n{command}"));
+        let plan = format!("timeout_seconds = 60\n{}", jobs.concat());
+        let report = rehearse(&plan, &std::env::temp_dir(), &only(&["B03", "K01", "K05"])).expect("it works");
+        for (form, text) in [
+            ("json", report.json().to_string()),
+            ("junit", report.junit()),
+            ("html", report.html()),
+            ("scorecard", report.scorecard(true)),
+        ] {
+            assert!(text.matches("‹version 5 API password›").count() >= 3, "{form}: {text}");
+            for secret in ["4111111111111111", "cvv2 795", &long[..700]] {
+                assert!(!text.contains(secret), "{secret} in {form}");
+            }
+        }
+        assert!(report.outcomes.iter().all(|one| !one.events.is_empty()), "the timeline is kept");
+    }
+}
+
 #[test]
 fn reports_are_valid_whole_and_masked() {
     if !installed(&["python3"], "the forms of a report") {

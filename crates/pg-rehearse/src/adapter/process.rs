@@ -157,7 +157,7 @@ pub(crate) async fn prepare(words: &[String], environment: &Environment) -> Resu
 /// Returns why a command failed, with the first line of its output.
 fn failure(ran: &Ran, environment: &Environment) -> Option<String> {
     let ended = match &ran.end {
-        End::Done(Some(0)) => return None,
+        End::Done(Some(0)) | End::Replied(_) => return None,
         End::Done(Some(code)) => format!("ended with code {code}"),
         End::Done(None) | End::Killed => "was killed by a signal".to_owned(),
         End::TimedOut => format!("took more than {} seconds and was killed", environment.timeout.as_secs()),

@@ -13,7 +13,7 @@ const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReferen
 
 /// A capture or a refund of a part of 9.98 GBP.
 const fn part(job: Job, rules: &'static [Rule]) -> Story {
-    Story::Later(Later { job, amount: 300, refunded: 0, rules })
+    Story::Later(Later { job, amount: 300, refunded: 0, twice: false, rules })
 }
 
 pub(super) const SCENES: &[Scene] = &[
@@ -52,7 +52,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "29 pence of a payment are refunded.",
         mend: "Send transactionValue in the smallest unit of the currency, and keep amounts as whole numbers: 0.29 * 100 is less than 29 in floating point.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 29, refunded: 0, rules: &[] })),
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 29, refunded: 0, twice: false, rules: &[] })),
     Text {
         id: "M54",
         title: "Refund, reply lost",
@@ -96,11 +96,11 @@ pub(super) const SCENES: &[Scene] = &[
         id: "M68",
         title: "Refund of more than is left",
         severity: Severity::High,
-        basis: "2 §3.2",
+        basis: "2 §3.2, A97",
         imitates: "The whole payment was refunded before, so the service refuses the refund with an error.",
         mend: "Read the reply: only transactionStatusCode 600 means that the refund was made. After an error code nothing was moved.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, refunded: 998, rules: &[] })),
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, refunded: 998, twice: false, rules: &[] })),
     Text {
         id: "M69",
         title: "Refund declined",
@@ -112,5 +112,27 @@ pub(super) const SCENES: &[Scene] = &[
     .told(
         Family::Money,
         part(Job::Refund, &[Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })]),
+    ),
+    Text {
+        id: "M71",
+        title: "Two refunds of one payment",
+        severity: Severity::High,
+        basis: "2 §3.2, §4.3, A97",
+        imitates: "A customer gets 3.00 of a payment back, and later 3.00 more of the same payment, for two orders of refunds.",
+        mend: "Derive the reference of a refund from the order of the refund, and not from the payment: the service takes each reference \
+        once, and a lookup by the reference of another refund shows that refund.",
+    }
+    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, refunded: 0, twice: true, rules: &[] })),
+    Text {
+        id: "M72",
+        title: "Capture declined",
+        severity: Severity::High,
+        basis: "2 §2.3",
+        imitates: "The service replies with HTTP 200 that the capture is declined.",
+        mend: "Read the reply: only transactionStatusCode 600 means that the capture was made, whatever the HTTP status.",
+    }
+    .told(
+        Family::Money,
+        part(Job::Capture, &[Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })]),
     ),
 ];

@@ -245,11 +245,11 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Another order of the same amount",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The same customer orders again, and pays the same amount with the same card.",
+        imitates: "The same customer orders again, and pays the same amount with the same card: each form in which the card stays the same is played.",
         mend: "Derive the reference from the order, so that no other order has it: the service takes each reference once, and a lookup by \
         the reference of another order shows the payment of that order.",
     }
-    .charge(Family::Money, Charge { runs: Runs::TwoOrders, judged: Judged::TwoOrders, ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { runs: Runs::TwoOrders, ..Charge::PLAIN }),
     Text {
         id: "M70",
         title: "An order with special characters",

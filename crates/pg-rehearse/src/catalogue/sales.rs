@@ -65,7 +65,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "The customer comes back twice",
         severity: Severity::High,
         basis: "3 §4.1, §6",
-        imitates: "The customer pays yen, which have no decimals, and opens the success page twice.",
+        imitates: "The customer pays yen, which have no decimals, or pounds if the shop refuses yen, and opens the success page twice.",
         mend: "Send the currency and the price of the order: 998 yen is 998. Record the trans_keys that you have handled, and handle each once.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Twice)),

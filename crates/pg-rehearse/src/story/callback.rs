@@ -1,26 +1,27 @@
 //! Callbacks to the shop: genuine, forged, repeated, late, slow, too large.
 
-use std::{sync::Arc, time::Duration};
+mod forged;
+
+use std::time::Duration;
 
 use serde_json::json;
 
 use super::{
     Asked, Played,
-    order::{Order, come_back, paid},
+    order::{Order, come_back},
     page,
     redirect::secrets,
 };
 use crate::{
     clock,
-    drill::Drill,
     finding::{Finding, Lane},
     house::{Card, SetupError},
     judge::{self, doubt, fault},
     plan::{Job, Means},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
-    stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Act, Door, On, Rule},
+    stage::{CONFIRMED_WITHIN, Setting, Stage, Troupe},
+    wire::{Act, On, Rule},
 };
 
 /// The kind of callback.
@@ -49,6 +50,11 @@ impl Callback {
         !matches!(self, Self::GenuineBatch | Self::ForgedBatch | Self::Huge | Self::Garbage | Self::Secrets)
     }
 
+    pub(super) fn setting(self) -> Setting {
+        const SLOW: Rule = Rule::first(On::Lookup, Act::Slow(700));
+        Setting::with(if self == Self::Overtaken { &[SLOW] } else { &[] })
+    }
+
     /// Returns what the plan lacks for it.
     fn lacks(self, troupe: &Troupe) -> Option<&'static str> {
         let is_url = matches!(troupe.plan.jobs.get(&Job::Callback), Some(Means::Url(_)));
@@ -67,29 +73,22 @@ async fn ordered(stage: &mut Stage) -> Result<Order, SetupError> {
     Order::made(stage, &name).await
 }
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Callback) -> Played {
-    let mut setting = Setting::plain();
-    if story == Callback::Overtaken {
-        let rules = vec![Rule::first(On::Lookup, Act::Slow(700))];
-        setting = Setting { rules, door: Door::Plain, credentials: Credentials::Right };
-    }
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
-    if let Some(why) = story.lacks(troupe) {
+pub(crate) async fn play(stage: &mut Stage, story: Callback) -> Played {
+    let drill = stage.drill;
+    if let Some(why) = story.lacks(&stage.troupe) {
         return Ok(Outcome::not_applicable(drill, why.to_owned()));
     }
-    let order = if story.is_payment() { Some(ordered(&mut stage).await?) } else { None };
+    let order = if story.is_payment() { Some(ordered(stage).await?) } else { None };
     let findings = match (story, &order) {
-        (Callback::Slow, Some(order)) => slow(&mut stage, order).await?,
-        (Callback::Late | Callback::Overtaken, Some(order)) => with_customer(&mut stage, story, order).await?,
-        (_, Some(order)) => payment(&mut stage, story, order).await?,
-        (Callback::GenuineBatch | Callback::ForgedBatch, None) => batch(&mut stage, story).await?,
-        (Callback::Huge, None) => huge(&stage).await?,
-        (_, None) => garbage(&stage, story).await?,
+        (Callback::Slow, Some(order)) => slow(stage, order).await?,
+        (Callback::Late | Callback::Overtaken, Some(order)) => with_customer(stage, story, order).await?,
+        (_, Some(order)) => payment(stage, story, order).await?,
+        (Callback::GenuineBatch | Callback::ForgedBatch, None) => batch(stage, story).await?,
+        (Callback::Huge, None) => huge(stage).await?,
+        (_, None) => garbage(stage, story).await?,
     };
     let findings = match findings {
-        Ok(findings) if findings.is_empty() => {
-            refusal_of_all(&mut stage, story, order).await?.map_or(Ok(findings), Err)
-        }
+        Ok(findings) if findings.is_empty() => refusal_of_all(stage, story, order).await?.map_or(Ok(findings), Err),
         other => other,
     };
     Ok(match findings {
@@ -199,33 +198,18 @@ async fn batch(stage: &mut Stage, story: Callback) -> Result<Asked, SetupError> 
     })
 }
 
-/// Returns the service's callback about a hosted payment of 9.98 GBP.
-fn about(token: &str, key: &str, order: &str) -> String {
-    form_urlencoded::Serializer::new(String::new())
-        .extend_pairs([
-            ("tokenid", token),
-            ("trans_key", key),
-            ("trans_type", "auth"),
-            ("trans_value", "9.98"),
-            ("currency", "GBP"),
-            ("status", "1"),
-            ("trans_reference", order),
-        ])
-        .finish()
-}
-
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Pays an order, and returns the service's callback about it.
 fn paid_callback(stage: &mut Stage, order: &Order) -> Result<String, SetupError> {
     let (token, key) = order.pay(stage)?;
-    Ok(about(&token, &key, &order.name))
+    Ok(order.callback(&token, &key))
 }
 
 async fn payment(stage: &mut Stage, story: Callback, order: &Order) -> Result<Asked, SetupError> {
     match story {
-        Callback::ForgedPayment => return forged_payment(stage, order).await,
-        Callback::OtherPayment => return other_payment(stage, order).await.map(Ok),
+        Callback::ForgedPayment => return forged::forged_payment(stage, order).await,
+        Callback::OtherPayment => return forged::other_payment(stage, order).await,
         _ => {}
     }
     let genuine = paid_callback(stage, order)?;
@@ -248,37 +232,17 @@ async fn payment(stage: &mut Stage, story: Callback, order: &Order) -> Result<As
     } else if !order.is_known() && page::claim(&seen).is_none() {
         Err(order.unknown(NOTHING_ASKED))
     } else {
-        Ok(vec![doubt("not-confirmed", "the callback was accepted without looking up the payment")])
+        let why = format!("the callback was accepted without looking up the payment within {}", within());
+        Ok(vec![doubt("not-confirmed", why)])
     })
 }
 
+/// How long a lookup is waited for.
+fn within() -> String {
+    format!("{} seconds", CONFIRMED_WITHIN.as_secs_f32())
+}
+
 const NOTHING_ASKED: &str = "it accepts the callback about a payment of it without a lookup";
-
-/// Posts the keys of other payments: of a cheaper one, and of another order of the same price.
-async fn other_payment(stage: &mut Stage, order: &Order) -> Result<Vec<Finding>, SetupError> {
-    let cheaper = paid(stage, "another-order", "0.01", "GBP")?;
-    let other = Order::made(stage, &format!("{}-other", order.name)).await?.pay(stage)?;
-    // What the page says now does not follow from a callback.
-    let reads_page = stage.troupe.plan.has(Job::CheckoutReturn) && !page::says_paid(&unpaid_page(stage, order).await?);
-    let mut findings = Vec::new();
-    for ((token, key), what) in [(cheaper, "a payment of 0.01 GBP"), (other, "the payment of another order")] {
-        let body = about(&token, &key, &order.name);
-        let seen = reached(post(stage, &format!("the key of {what}"), FORM, body).await)?;
-        if page::says_paid(&seen) {
-            let why = format!("the callback accepts the key of {what} for an order of 9.98 GBP");
-            findings.push(fault("callback-trusted", why));
-        } else if reads_page && page::says_paid(&unpaid_page(stage, order).await?) {
-            let why = format!("after a callback with the key of {what}, the success page says paid");
-            findings.push(fault("callback-trusted", why));
-        }
-    }
-    Ok(findings)
-}
-
-/// Opens the success page of an order without a key.
-async fn unpaid_page(stage: &Stage, order: &Order) -> Result<Seen, SetupError> {
-    come_back(stage, "without a key", &[("order", &order.name)]).await
-}
 
 /// Returns the failure of a shop that charges a customer who has paid: that payment was part of the preparation.
 fn charged_again(stage: &Stage) -> Result<Option<Finding>, SetupError> {
@@ -287,35 +251,13 @@ fn charged_again(stage: &Stage) -> Result<Option<Finding>, SetupError> {
     Ok((charges > 0).then(|| fault("charged-twice", why())))
 }
 
-async fn forged_payment(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
-    let forged = about(&stage.dice.letters(32), &stage.dice.letters(32), &order.name);
-    let before = stage.exchanges().len();
-    let seen = reached(post(stage, "a payment that never was", FORM, forged).await)?;
-    if page::says_paid(&seen) {
-        let why = "a forged callback was trusted: it says paid, but nothing was charged";
-        return Ok(Ok(vec![fault("callback-trusted", why)]));
-    }
-    if seen.status >= 400 || page::claim(&seen).is_some() || stage.asked_since(before).await {
-        return Ok(Ok(Vec::new()));
-    }
-    if !order.is_known() {
-        let genuine = paid_callback(stage, order)?;
-        let before = stage.exchanges().len();
-        let seen = reached(post(stage, "a payment", FORM, genuine).await)?;
-        if page::claim(&seen).is_none() && !stage.asked_since(before).await {
-            return Ok(Err(order.unknown(NOTHING_ASKED)));
-        }
-    }
-    Ok(Ok(vec![fault("callback-trusted", "a forged callback was accepted without asking the service")]))
-}
-
 /// The time between the customer's return and the callback, when one overtakes the other.
 const APART: Duration = Duration::from_millis(150);
 
 /// Plays the callback, and the customer who comes back to the success page before it or meanwhile.
 async fn with_customer(stage: &mut Stage, story: Callback, order: &Order) -> Result<Asked, SetupError> {
     let (token, key) = order.pay(stage)?;
-    let genuine = about(&token, &key, &order.name);
+    let genuine = order.callback(&token, &key);
     let query = [("order", &*order.name), ("trans_key", &*key)];
     let (posted, page) = if story == Callback::Late {
         let page = come_back(stage, "after the payment", &query).await?;
@@ -360,7 +302,7 @@ async fn refusal_of_one(stage: &mut Stage, order: &Order, what: &str) -> Result<
     let other = Order::made(stage, &format!("{}-other", order.name)).await?;
     let (token, key) = other.pay(stage)?;
     let seen = if what == "callback" {
-        reached(post(stage, "a payment of another order", FORM, about(&token, &key, &other.name)).await)?
+        reached(post(stage, "a payment of another order", FORM, other.callback(&token, &key)).await)?
     } else {
         come_back(stage, "after a payment of another order", &[("order", &other.name), ("trans_key", &key)]).await?
     };

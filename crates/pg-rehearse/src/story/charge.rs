@@ -9,7 +9,6 @@ use super::{Played, search, search::Place};
 use crate::{
     adapter::{Claim, End, Ran},
     certificates::Certificate,
-    drill::Drill,
     finding::{Finding, Verdict},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect, broken, doubt, fault},
@@ -63,7 +62,8 @@ pub(crate) enum Runs {
     AgainForgetful,
     /// Two at the same time.
     Together,
-    /// Once, and once more for another order, with the same card and amount.
+    /// Once, and once more for another order of the same amount, with the same stored card, and with the same card, as far as
+    /// the integration supports them. Whether two orders are two payments is checked in place of `judged`.
     TwoOrders,
 }
 
@@ -90,50 +90,56 @@ pub(crate) enum Judged {
     Trap,
     /// Whether the payment has a unique reference.
     Reference,
-    /// Whether two orders are two payments.
-    TwoOrders,
 }
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Charge) -> Played {
-    let door = match story.entrance {
-        Entrance::Plain => Door::Plain,
-        Entrance::Closing(number) => Door::Closing(number),
-        Entrance::Refused => Door::Refused,
-        Entrance::Tls(certificate) => Door::Tls(troupe.authority.server(certificate)?),
-        Entrance::PlainForTls => Door::PlainForTls,
-    };
-    let setting = Setting { rules: story.rules.to_vec(), door, credentials: story.credentials };
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+impl Charge {
+    pub(super) fn setting(&self, troupe: &Troupe) -> Result<Setting, SetupError> {
+        let door = match self.entrance {
+            Entrance::Plain => Door::Plain,
+            Entrance::Closing(number) => Door::Closing(number),
+            Entrance::Refused => Door::Refused,
+            Entrance::Tls(certificate) => Door::Tls(troupe.authority.server(certificate)?),
+            Entrance::PlainForTls => Door::PlainForTls,
+        };
+        Ok(Setting { rules: self.rules.to_vec(), door, credentials: self.credentials })
+    }
+}
+
+pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
+    let (troupe, drill) = (Arc::clone(&stage.troupe), stage.drill);
     stage.order.push_str(story.suffix);
     let Some(way) = stage.way(story.way) else {
         let wanted = story.way.map_or("", Way::name);
         return Ok(Outcome::not_applicable(drill, format!("the integration does not support charging by {wanted}")));
     };
     if let Judged::Secrets(places) = story.judged
-        && !search::possible(troupe, places)
+        && !search::possible(&troupe, places)
     {
         return Ok(Outcome::not_applicable(drill, "the plan names no logs and no dump under [hygiene]".to_owned()));
     }
-    let card = card(&mut stage, story.card);
-    let watch = search::Watch::begin(&stage, &card);
-    let of_first = perform(&mut stage, story, way, &card).await?;
-    if let Some(claim) = refuses_the_name(&stage, story) {
+    let card = card(stage, story.card);
+    let watch = search::Watch::begin(stage, &card);
+    if story.runs == Runs::TwoOrders {
+        let findings = returning_customer(stage, story, way, &card).await?;
+        return Ok(stage.judged(findings));
+    }
+    perform(stage, story, way, &card).await?;
+    if let Some(claim) = refuses_the_name(stage, story) {
         let why = format!("the integration sends no payment for an order of this name: it claims {claim}");
         return Ok(Outcome::not_applicable(drill, why));
     }
     let mut findings = match story.judged {
-        Judged::Money(expect) => money(&stage, expect, story)?,
-        Judged::Nothing => nothing_sent(&stage, story)?,
-        Judged::Secrets(places) => with_claims(&stage, watch.find(&stage, places).await),
-        Judged::Trap => with_claims(&stage, trapped(&stage, &card)),
-        Judged::Reference => with_claims(&stage, reference(&stage)),
-        Judged::TwoOrders => two_orders(&stage, of_first)?,
+        Judged::Money(expect) => money(stage, expect, story)?,
+        Judged::Nothing => nothing_sent(stage, story)?,
+        Judged::Secrets(places) => with_claims(stage, watch.find(stage, places).await),
+        Judged::Trap => with_claims(stage, trapped(stage, &card)),
+        Judged::Reference => with_claims(stage, reference(stage)),
     };
-    findings.extend(without_timeout(&stage));
+    findings.extend(without_timeout(stage, story));
     if drill.id == FIRST {
         findings.extend(troupe.refused.iter().map(|why| doubt("form-refused", why)));
     }
-    findings.extend(untouched(&stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
+    findings.extend(untouched(stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
     Ok(stage.judged(findings))
 }
 
@@ -147,14 +153,21 @@ fn refuses_the_name(stage: &Stage, story: &Charge) -> Option<&'static str> {
     (!story.suffix.is_empty() && !sent).then(|| claim.name())
 }
 
-/// Returns the warning about an integration that waits longer than the drill, which kills and restarts it: a shop in
-/// production would still wait.
-fn without_timeout(stage: &Stage) -> Option<Finding> {
+/// Returns the warning about an integration that waits for a reply longer than the drill, which kills and restarts it: a shop
+/// in production would still wait.
+fn without_timeout(stage: &Stage, story: &Charge) -> Option<Finding> {
+    if !story.rules.iter().any(|rule| matches!(rule.act, Act::Hold | Act::Late(_))) {
+        return None;
+    }
     let (last, earlier) = stage.ran().split_last()?;
     let is_late = earlier.iter().any(|ran| ran.end == End::TimedOut) && last.claim.is_some();
     is_late.then(|| {
         let seconds = stage.timeout().as_secs();
-        let why = format!("the adapter waited more than {seconds} seconds and was killed: set a timeout for the reply");
+        let end = if stage.troupe.plan.calls_shop(stage.drill.job()) { "given up" } else { "killed" };
+        let why = format!(
+            "the adapter took more than {seconds} seconds (timeout_seconds in the plan) and was {end}: set a timeout for each \
+             reply and one for all attempts together, shorter than PG_REHEARSE_TIMEOUT_SECONDS"
+        );
         doubt("no-timeout", why)
     })
 }
@@ -193,24 +206,21 @@ pub(crate) fn input(stage: &Stage, amount: u64, currency: &str, source: &(&'stat
     input
 }
 
-/// Runs the integration. Returns the number of requests for the first order.
-async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Result<usize, SetupError> {
+/// Runs the integration for one order.
+async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Result<(), SetupError> {
     let source = stage.source(way, card)?;
     let line = input(stage, story.amount, story.currency, &source);
     if story.runs == Runs::Together {
         stage.run_together(Job::Charge, &line).await;
         stage.arrive_late();
-        return Ok(stage.exchanges().len());
+        return Ok(());
     }
-    // What the runner does for the second order is not judged.
-    let next = if story.runs == Runs::TwoOrders { Some(stage.source(way, card)?) } else { None };
     until_ended(stage, &line).await;
     let killed = story.rules.iter().any(|rule| matches!(rule.act, Act::Kill { .. }));
     if killed && stage.ran().len() == 1 {
         // The integration ended before the kill; it is restarted anyway.
         again(stage, &line, 2).await;
     }
-    let of_first = stage.exchanges().len();
     match story.runs {
         Runs::Once | Runs::Together | Runs::TwoOrders => {}
         Runs::Again => drop(stage.run(Job::Charge, &line).await),
@@ -219,13 +229,47 @@ async fn perform(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Re
             stage.run(Job::Charge, &line).await;
         }
     }
-    if let Some(source) = next {
-        let mut line = input(stage, story.amount, story.currency, &source);
-        line["order"] = format!("{}-2", stage.order).into();
-        until_ended(stage, &line).await;
-    }
     stage.arrive_late();
-    Ok(of_first)
+    Ok(())
+}
+
+/// Charges two orders of one customer, in each form in which a returning customer has the same card.
+async fn returning_customer(
+    stage: &mut Stage,
+    story: &Charge,
+    first: Way,
+    card: &Card,
+) -> Result<Vec<Finding>, SetupError> {
+    let same = [Way::CardKey, Way::Card].into_iter().filter_map(|way| stage.way(Some(way)));
+    let mut ways: Vec<Way> = same.collect();
+    if ways.is_empty() {
+        ways.push(first);
+    }
+    let mut number = 0;
+    for way in ways {
+        let source = stage.source(way, card)?;
+        // What the runner does for the second order is not judged. A session is of one order.
+        let next = if way == Way::SessionKey { stage.source(way, card)? } else { source.clone() };
+        let (ran, before) = (stage.ran().len(), stage.exchanges().len());
+        let mut of_first = None;
+        for source in [source, next] {
+            let mut line = input(stage, story.amount, story.currency, &source);
+            number += 1;
+            if number > 1 {
+                line["order"] = format!("{}-{number}", stage.order).into();
+            }
+            until_ended(stage, &line).await;
+            of_first.get_or_insert(stage.exchanges().len() - before);
+        }
+        stage.arrive_late();
+        let exchanges = stage.exchanges();
+        let sent = exchanges[before..].split_at(of_first.unwrap_or_default());
+        let findings = two_orders(stage, way, &stage.ran()[ran..], sent)?;
+        if !findings.is_empty() {
+            return Ok(findings);
+        }
+    }
+    Ok(Vec::new())
 }
 
 /// Starts the integration, and starts it once more after a kill or a timeout.
@@ -262,20 +306,24 @@ fn money(stage: &Stage, expect: Expect, story: &Charge) -> Result<Vec<Finding>, 
 }
 
 /// Checks that each of two orders was paid, under a reference of its own.
-fn two_orders(stage: &Stage, of_first: usize) -> Result<Vec<Finding>, SetupError> {
-    if let Some(silent) = stage.ran().iter().find(|ran| ran.claim.is_none()) {
+fn two_orders(
+    stage: &Stage,
+    way: Way,
+    ran: &[Ran],
+    sent: (&[Exchange], &[Exchange]),
+) -> Result<Vec<Finding>, SetupError> {
+    if let Some(silent) = ran.iter().find(|ran| ran.claim.is_none()) {
         return Ok(vec![broken(silent.trouble())]);
     }
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
-    let paid = stage.ran().iter().filter(|ran| ran.claim == Some(Claim::Paid)).count();
-    let exchanges = stage.exchanges();
+    let paid = ran.iter().filter(|ran| ran.claim == Some(Claim::Paid)).count();
     let references = |sent: &[Exchange]| -> Vec<String> {
         let payments = sent.iter().filter(|one| one.is(On::Payment));
         payments.filter_map(|one| one.parameter("uniqueMerchantReference")).map(str::to_owned).collect()
     };
-    let (first, second) = (references(&exchanges[..of_first]), references(&exchanges[of_first..]));
+    let (first, second) = (references(sent.0), references(sent.1));
     let shared = second.iter().find(|reference| !reference.is_empty() && first.contains(reference));
-    let told = format!("two orders of one customer: {}", judge::count(charges, "charge"));
+    let told = format!("two orders of one customer, by {}: {}", way.name(), judge::count(charges, "charge"));
     Ok(match shared {
         Some(reference) if paid > charges => vec![fault(
             "unpaid-but-said-paid",

@@ -1,27 +1,28 @@
 //! The hosted checkout: the link, the payment on the page, and the public success page.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{
     Asked, Played,
-    order::{Order, PRICE, come_back, input, key_of, no_link, paid, pay, token_of},
+    order::{
+        Meant, Order, PRICE, after_payment, come_back, input, meant, no_link, paid, pay, token_of, unclear, without_key,
+    },
     page,
 };
 use crate::{
-    adapter::Claim,
+    adapter::{Claim, End},
     books::{Entry, money},
     clock,
-    drill::Drill,
     finding::{Finding, Lane},
     house::SetupError,
     judge::{self, broken, doubt, fault},
     plan::Job,
     report::Outcome,
     shop::Seen,
-    stage::{Setting, Stage, Troupe},
-    wire::{Act, Answer, On, Rule},
+    stage::{Setting, Stage},
+    wire::{Exchange, On, Rule, UNAVAILABLE},
 };
 
 /// The actions of the customer.
@@ -59,24 +60,24 @@ impl Checkout {
         }
     }
 
+    pub(super) fn setting(self) -> Setting {
+        Setting::with(if self == Self::LookupDown { &[LOOKUPS_FAIL] } else { &[] })
+    }
+
     /// The currency of the order. One of the drills has no decimals.
     const fn currency(self) -> &'static str {
         if matches!(self, Self::Twice) { "JPY" } else { "GBP" }
     }
 }
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Checkout) -> Played {
-    let mut setting = Setting::plain();
-    if story == Checkout::LookupDown {
-        setting.rules = vec![Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })];
-    }
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+pub(crate) async fn play(stage: &mut Stage, story: Checkout) -> Played {
+    let drill = stage.drill;
     let findings = match story {
-        _ if story.job() == Job::CheckoutReturn => by_hand(&mut stage, story).await?,
-        _ if story != Checkout::TwoTabs && !troupe.plan.has(Job::CheckoutReturn) => {
+        _ if story.job() == Job::CheckoutReturn => by_hand(stage, story).await?,
+        _ if story != Checkout::TwoTabs && !stage.troupe.plan.has(Job::CheckoutReturn) => {
             Err("the plan has no job checkout_return".to_owned())
         }
-        _ => linked(&mut stage, story).await?,
+        _ => linked(stage, story).await?,
     };
     Ok(match findings {
         Ok(findings) => stage.judged(findings),
@@ -84,16 +85,33 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     })
 }
 
+const LOOKUPS_FAIL: Rule = Rule::all(On::Lookup, UNAVAILABLE);
+
 /// Opens the success page without a payment of the order.
 async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError> {
     let name = stage.order.clone();
     let order = Order::made(stage, &name).await?;
     let mut seen = Seen::default();
     let mut findings = Vec::new();
-    for (key, why) in keys(stage, story, &order).await? {
+    for Foreign { key, why, other } in keys(stage, story, &order).await? {
+        let before = stage.exchanges().len();
         seen = come_back(stage, "opened by hand", &returning(&order, &key)).await?;
         if page::says_paid(&seen) {
-            findings.push(fault("success-page-trusted", why));
+            let meant = match &other {
+                Some(other) => meant(stage, &order, other, &seen).await?,
+                None => Meant::ThisOrder,
+            };
+            match meant {
+                Meant::ThisOrder => findings.push(fault("success-page-trusted", why)),
+                Meant::Unclear => findings.push(unclear("the success page")),
+                Meant::OtherOrder => {}
+            }
+        } else if !key.is_empty() && seen.status < 400 {
+            // A page may leave the work to a queue.
+            stage.settled_since(Job::CheckoutReturn, before).await;
+            if page::says_paid(&without_key(stage, &order).await?) {
+                findings.push(fault("success-page-trusted", format!("{why} (it says so when it is opened again)")));
+            }
         }
     }
     if !findings.is_empty() {
@@ -103,16 +121,30 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
     if is_read && order.is_known() { Ok(Ok(Vec::new())) } else { control(stage, story, &order, is_read).await }
 }
 
-/// Returns the keys with which the success page is opened, and what is wrong if it then says paid.
-async fn keys(stage: &mut Stage, story: Checkout, order: &Order) -> Result<Vec<(String, &'static str)>, SetupError> {
+/// A key with which the success page of an unpaid order is opened.
+struct Foreign {
+    key: String,
+    /// What is wrong if the page then says paid.
+    why: &'static str,
+    /// The order that was paid with it, if the shop made it.
+    other: Option<Order>,
+}
+
+impl Foreign {
+    const fn new(key: String, why: &'static str) -> Self {
+        Self { key, why, other: None }
+    }
+}
+
+async fn keys(stage: &mut Stage, story: Checkout, order: &Order) -> Result<Vec<Foreign>, SetupError> {
     let by_hand = "the success page says paid, but nothing was charged: any visitor can open it";
     Ok(match story {
         Checkout::OtherKey => vec![
-            (
+            Foreign::new(
                 paid(stage, "another-order", "0.01", "GBP")?.1,
                 "the success page accepts the key of a payment of 0.01 GBP for an order of 9.98 GBP",
             ),
-            (
+            Foreign::new(
                 paid(stage, "another-order", "9.98", "USD")?.1,
                 "the success page accepts the key of a payment of 9.98 USD for an order of 9.98 GBP",
             ),
@@ -121,13 +153,15 @@ async fn keys(stage: &mut Stage, story: Checkout, order: &Order) -> Result<Vec<(
             let other = Order::made(stage, &format!("{}-other", order.name)).await?;
             let why = "the success page accepts the key of the payment of another order: one payment opens every order \
                        of that price";
-            vec![(other.pay(stage)?.1, why)]
+            let key = other.pay(stage)?.1;
+            vec![Foreign { key, why, other: Some(other) }]
         }
-        Checkout::WithoutKey => vec![(String::new(), by_hand)],
+        Checkout::WithoutKey => vec![Foreign::new(String::new(), by_hand)],
         Checkout::LookupDown => {
-            vec![(stage.dice.letters(32), "the success page says paid although the service could not be asked")]
+            let why = "the success page says paid although the service could not be asked";
+            vec![Foreign::new(stage.dice.letters(32), why)]
         }
-        _ => vec![(stage.dice.letters(32), by_hand)],
+        _ => vec![Foreign::new(stage.dice.letters(32), by_hand)],
     })
 }
 
@@ -145,7 +179,7 @@ fn returning<'a>(order: &'a Order, key: &'a str) -> Vec<(&'static str, &'a str)>
 async fn control(stage: &mut Stage, story: Checkout, order: &Order, is_read: bool) -> Result<Asked, SetupError> {
     let key = order.pay(stage)?.1;
     let before = stage.exchanges().len();
-    let seen = come_back(stage, "after a payment", &returning(order, &key)).await?;
+    let seen = after_payment(stage, &order.name, &key, "after a payment").await?;
     if !order.is_known() {
         let asked = stage.asked_since(before).await;
         if seen.status >= 400 && !(story == Checkout::LookupDown && asked) {
@@ -156,15 +190,15 @@ async fn control(stage: &mut Stage, story: Checkout, order: &Order, is_read: boo
             return Ok(Err(order.unknown("its success page looks nothing up after a payment of it either")));
         }
     }
-    Ok(Ok(if is_read || page::is_read(&seen) {
-        Vec::new()
-    } else {
-        vec![doubt(
-            "page-not-read",
-            "the success page says nothing that is read as paid, even after a payment: print a claim, so that this \
-             can be tested",
-        )]
-    }))
+    Ok(Ok(if is_read || page::is_read(&seen) { Vec::new() } else { vec![not_read(&seen)] }))
+}
+
+fn not_read(seen: &Seen) -> Finding {
+    let why = seen.location().map_or_else(
+        || "says nothing that is read as paid, even after a payment: print a claim".to_owned(),
+        |location| format!("redirects to {location}, which is on another host and was not opened: print a claim there"),
+    );
+    doubt("page-not-read", format!("the success page {why}, so that this can be tested"))
 }
 
 /// Plays the complete checkout, beginning with the link.
@@ -172,9 +206,23 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError>
     let line = input(stage, &stage.order, story.currency());
     let ran = stage.run(Job::Checkout, &line).await;
     let Some(token) = token_of(&ran) else {
-        let is_refused = story == Checkout::Twice && !ran.answer.is_empty();
-        let no_yen = || doubt("no-link-in-yen", format!("an order in yen cannot be paid: {}", no_link(&ran)));
-        return Ok(Ok(vec![if is_refused { no_yen() } else { broken(no_link(&ran)) }]));
+        let is_refused = !ran.answer.is_empty() || matches!(ran.end, End::Replied(400..));
+        if story != Checkout::Twice || !is_refused {
+            return Ok(Ok(vec![broken(no_link(&ran))]));
+        }
+        // A currency has to be configured on the account (spec 3 §4.1).
+        let mut findings = vec![doubt("no-link-in-yen", format!("an order in yen cannot be paid: {}", no_link(&ran)))];
+        stage.order.push_str("-in-pounds");
+        let line = input(stage, &stage.order, "GBP");
+        let ran = stage.run(Job::Checkout, &line).await;
+        match token_of(&ran) {
+            None => findings.push(broken(no_link(&ran))),
+            Some(token) => {
+                let key = pay(&stage.house, &token)?;
+                findings.extend(returned(stage, story, "GBP", &key).await?);
+            }
+        }
+        return Ok(Ok(findings));
     };
     if story == Checkout::Abandons {
         let order = stage.order.clone();
@@ -188,7 +236,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError>
     if story == Checkout::Expired {
         return expired(stage, &line, &token).await;
     }
-    let key = key_of(&pay(&stage.house, &token)?);
+    let key = pay(&stage.house, &token)?;
     if story == Checkout::TwoTabs {
         // A used link does not redirect, which is correct.
         drop(pay(&stage.house, &token));
@@ -199,7 +247,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError>
             Vec::new()
         }));
     }
-    returned(stage, story, &key).await.map(Ok)
+    returned(stage, story, story.currency(), &key).await.map(Ok)
 }
 
 /// A link is valid for a week unless its request says otherwise (spec 3 §4.1).
@@ -223,33 +271,47 @@ async fn expired(stage: &mut Stage, line: &Value, token: &str) -> Result<Asked, 
     let before = stage.exchanges().len();
     let ran = stage.run(Job::Checkout, line).await;
     if expires_by_own_clock(stage, before) {
-        return Ok(Err("the shop computes token_expiry from its own clock, which the drill cannot advance".to_owned()));
+        let why = "the shop computes token_start or token_expiry from its own clock, which the drill cannot advance";
+        return Ok(Err(why.to_owned()));
     }
-    let Some(token) = token_of(&ran) else { return Ok(Ok(vec![broken(no_link(&ran))])) };
-    drop(pay(&stage.house, &token));
+    let Some(again) = token_of(&ran) else { return Ok(Ok(vec![broken(no_link(&ran))])) };
+    if again == token && !stage.exchanges().iter().skip(before).any(|one| one.method == REQUEST) {
+        let why = "the shop gives the link that has expired again: if it compares the time with its own clock, which the drill \
+                   cannot advance, this is right; otherwise the customer cannot pay";
+        return Ok(Ok(vec![doubt("link-kept", why)]));
+    }
+    drop(pay(&stage.house, &again));
     let why = "the customer orders again, but the link cannot be paid";
     Ok(Ok(if charged(stage)? { Vec::new() } else { vec![fault("order-cannot-be-paid", why)] }))
 }
 
-/// Whether a link that was requested now ends before the service's time, which is eight days ahead of the shop's.
+/// The request of a link.
+const REQUEST: &str = "enterprise/gettoken";
+
+/// Whether a link that was requested now starts or ends before the service's time, which is eight days ahead of the shop's.
 fn expires_by_own_clock(stage: &Stage, before: usize) -> bool {
     let now = clock::unix_millis() / 1000 + i64::try_from(EXPIRED.as_secs()).unwrap_or(i64::MAX);
     let exchanges = stage.exchanges();
-    let requested = exchanges.iter().skip(before).rev().find(|one| one.method == "enterprise/gettoken");
-    let expiry = requested.and_then(|one| one.parameter("token_expiry")?.trim().parse::<i64>().ok());
-    expiry.is_some_and(|expiry| expiry <= now)
+    let requested = exchanges.iter().skip(before).rev().find(|one| one.method == REQUEST);
+    let second = |one: &Exchange, name| one.parameter(name)?.trim().parse::<i64>().ok();
+    let is_past = |one| ["token_start", "token_expiry"].iter().any(|name| second(one, name).is_some_and(|at| at < now));
+    requested.is_some_and(is_past)
 }
 
 fn charged(stage: &Stage) -> Result<bool, SetupError> {
     Ok(stage.entries()?.iter().any(Entry::is_charge))
 }
 
-async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Finding>, SetupError> {
-    let order = stage.order.clone();
+async fn returned(
+    stage: &Stage,
+    story: Checkout,
+    currency: &'static str,
+    key: &str,
+) -> Result<Vec<Finding>, SetupError> {
     let before = stage.exchanges().len();
     let mut seen = Seen::default();
     for _ in 0..if story == Checkout::Twice { 2 } else { 1 } {
-        seen = come_back(stage, "after the payment", &[("order", &order), ("trans_key", key)]).await?;
+        seen = after_payment(stage, &stage.order, key, "after the payment").await?;
     }
     let entries = stage.entries()?;
     let charges: Vec<&Entry> = entries.iter().filter(|entry| entry.is_charge()).collect();
@@ -257,7 +319,6 @@ async fn returned(stage: &Stage, story: Checkout, key: &str) -> Result<Vec<Findi
     if charges.len() > 1 {
         findings.push(fault("charged-twice", format!("{} charges for one order", charges.len())));
     }
-    let currency = story.currency();
     if let Some(wrong) = charges.iter().find(|entry| entry.amount != PRICE || entry.currency != currency) {
         let right = money(PRICE, currency);
         findings.push(fault("wrong-amount", format!("{} was charged instead of {right}", wrong.money())));
@@ -291,7 +352,8 @@ async fn looked_up(stage: &Stage, seen: &Seen, before: usize) -> Option<Finding>
         } else {
             ("page-not-read", "a lookup showed the payment, but the success page says nothing that is read as paid")
         };
-        return is_found.then(|| doubt(kind, why));
+        let is_elsewhere = claim.is_none() && seen.location().is_some();
+        return is_found.then(|| if is_elsewhere { not_read(seen) } else { doubt(kind, why) });
     }
     let why = "the customer has paid and comes back, but the payment is not looked up";
     Some(if claim.is_some() { fault("never-looked-up", why) } else { doubt("never-looked-up", why) })

@@ -1,20 +1,17 @@
 //! Captures and refunds, which are protected by a reference only if the integration sends one.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use super::Played;
 use crate::{
     adapter::{Claim, End},
-    books::money,
-    drill::Drill,
+    books::{Entry, money},
     finding::Finding,
     house::{SetupError, text},
-    judge::{broken, fault, untouched},
+    judge::{self, broken, fault, untouched},
     plan::Job,
-    stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Door, On, Rule},
+    stage::Stage,
+    wire::{On, Rule},
 };
 
 /// A capture or a refund with its fault.
@@ -24,6 +21,8 @@ pub(crate) struct Later {
     pub(crate) amount: u64,
     /// What the runner has refunded before.
     pub(crate) refunded: u64,
+    /// Whether it is done for two orders, each of this amount.
+    pub(crate) twice: bool,
     pub(crate) rules: &'static [Rule],
 }
 
@@ -37,10 +36,8 @@ impl Later {
 /// The earlier reservation or payment.
 const ORIGINAL: u64 = 998;
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Later) -> Played {
-    let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
-    let key = original(&mut stage, story)?;
+pub(crate) async fn play(stage: &mut Stage, story: &Later) -> Played {
+    let key = original(stage, story)?;
     let mut line = json!({
         "job": story.job.name(),
         "order": stage.order,
@@ -53,8 +50,12 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         line["attempt"] = 2.into();
         stage.run(story.job, &line).await;
     }
+    if story.twice {
+        line["order"] = format!("{}-2", stage.order).into();
+        stage.run(story.job, &line).await;
+    }
     stage.arrive_late();
-    let findings = judged(&stage, story)?;
+    let findings = if story.twice { both(stage, story)? } else { judged(stage, story)? };
     Ok(stage.judged(findings))
 }
 
@@ -83,9 +84,50 @@ fn original(stage: &mut Stage, story: &Later) -> Result<String, SetupError> {
     Ok(key.to_owned())
 }
 
+impl Later {
+    /// The type of its transactions.
+    const fn kind(&self) -> &'static str {
+        if matches!(self.job, Job::Capture) { "Capture" } else { "Refund" }
+    }
+
+    /// Returns its transactions in the ledger.
+    fn done(&self, stage: &Stage) -> Result<Vec<Entry>, SetupError> {
+        Ok(stage.entries()?.into_iter().filter(|entry| entry.approved && entry.kind == self.kind()).collect())
+    }
+}
+
+/// Checks that each order of two has its own refund. A shop may refuse the second one.
+fn both(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
+    if let Some(silent) = stage.ran().iter().find(|ran| ran.claim.is_none()) {
+        return Ok(vec![broken(silent.trouble())]);
+    }
+    let what = story.kind().to_lowercase();
+    if !stage.exchanges().iter().any(|one| one.is(On::Later)) {
+        return Ok(vec![untouched(&format!("sent no {what}"))]);
+    }
+    let done = story.done(stage)?;
+    let claimed = |claim| stage.ran().iter().filter(|ran| ran.claim == Some(claim)).count();
+    let (paid, unknown) = (claimed(Claim::Paid), claimed(Claim::Unknown));
+    let told = format!("two {what}s of one payment: {}", judge::count(done.len(), &what));
+    Ok(if let Some(wrong) = done.iter().find(|entry| entry.amount != story.amount) {
+        let right = money(story.amount, "GBP");
+        vec![fault("wrong-amount", format!("{} instead of {right} was moved", wrong.money()))]
+    } else if paid > done.len() {
+        vec![fault("nothing-moved-but-said-paid", format!("{told}, but the integration claims paid for {paid}"))]
+    } else if done.len() > 2 {
+        vec![fault("refunded-twice", told)]
+    } else if done.len() > paid + unknown {
+        vec![fault("moved-but-denied", format!("{told}, but the integration denies one"))]
+    } else if unknown > 0 {
+        vec![fault("outcome-not-read", "nothing went wrong, but the integration claims unknown")]
+    } else {
+        Vec::new()
+    })
+}
+
 fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
-    let kind = if story.job == Job::Capture { "Capture" } else { "Refund" };
-    let done: Vec<_> = stage.entries()?.into_iter().filter(|entry| entry.approved && entry.kind == kind).collect();
+    let kind = story.kind();
+    let done = story.done(stage)?;
     let moved: u64 = done.iter().map(|entry| entry.amount).sum();
     let mut findings = Vec::new();
     let amounts = format!("{} instead of {}", money(moved, "GBP"), money(story.amount, "GBP"));

@@ -2,22 +2,19 @@
 
 mod oracle;
 
-use std::sync::Arc;
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use pg_crypto::SessionCipher;
 use serde_json::{Map, Value};
 
 use super::{Played, page};
 use crate::{
-    drill::Drill,
     finding::{Finding, Lane},
     house::{Card, SetupError, text},
     judge::{broken, doubt, fault},
     plan::Job,
     report::Outcome,
     shop::{Call, Seen},
-    stage::{Setting, Stage, Troupe},
+    stage::Stage,
 };
 
 /// The alteration of the redirect.
@@ -51,9 +48,8 @@ pub(crate) struct Genuine {
     pub(crate) card: Card,
 }
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: Redirect) -> Played {
-    let mut stage = Stage::set(troupe, drill, round, Setting::plain()).await?;
-    let genuine = match genuine(&mut stage).await? {
+pub(crate) async fn play(stage: &mut Stage, story: Redirect) -> Played {
+    let genuine = match genuine(stage).await? {
         Ok(genuine) => genuine,
         Err(seen) if story == Redirect::Genuine => {
             let why = format!("the page replies to a genuine redirect with HTTP {}, in JSON and in XML", seen.status);
@@ -71,15 +67,15 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
     let findings = match story {
         Redirect::Genuine => genuine_findings(&genuine),
         Redirect::PaddingOracle | Redirect::FormatOracle | Redirect::TimingOracle => {
-            return oracle::play(&stage, story, &genuine).await;
+            return oracle::play(stage, story, &genuine).await;
         }
-        Redirect::Replayed => replayed(&stage, &genuine).await?,
-        Redirect::Blanks => blanks(&mut stage, &genuine).await?,
-        Redirect::Markup => markup(&stage, &genuine).await?,
-        Redirect::Forged => forged(&stage, &genuine).await?,
-        Redirect::Secrets => secrets(&stage, &genuine.seen, "the page"),
-        Redirect::ErrorPages => error_pages(&stage, &genuine).await?,
-        _ => tampered(&mut stage, story, &genuine).await?,
+        Redirect::Replayed => replayed(stage, &genuine).await?,
+        Redirect::Blanks => blanks(stage, &genuine).await?,
+        Redirect::Markup => markup(stage, &genuine).await?,
+        Redirect::Forged => forged(stage, &genuine).await?,
+        Redirect::Secrets => secrets(stage, &genuine.seen, "the page"),
+        Redirect::ErrorPages => error_pages(stage, &genuine).await?,
+        _ => tampered(stage, story, &genuine).await?,
     };
     Ok(stage.judged(findings))
 }

@@ -1,22 +1,19 @@
 //! A payment with 3-D Secure: started, interrupted by the bank's challenge, and finished after the customer's return.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use bytes::Bytes;
-use http::Request;
 use pg_sandbox::cards::{CARDS, Scenario};
 use serde_json::{Value, json};
 
-use super::{Played, order::hidden};
+use super::{Played, order::answer_challenge};
 use crate::{
     adapter::{Claim, End, Ran},
-    drill::Drill,
     finding::{Finding, Lane},
-    house::{Card, SetupError, form, text},
+    house::{Card, SetupError},
     judge::{self, Evidence, Expect, broken, doubt, fault},
     plan::{Job, Way},
-    stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Door, Exchange, On, Rule},
+    stage::Stage,
+    wire::{Exchange, On, Rule},
 };
 
 /// The actions of the customer, and the fault.
@@ -59,9 +56,7 @@ const REFUSED: Scenario = Scenario::NoResponse;
 /// The bank may have charged (A93).
 const NO_RESPONSE_FROM_BANK: &str = "119";
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &ThreeDSecure) -> Played {
-    let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
+pub(crate) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Played {
     let number = CARDS.iter().find(|card| card.scenario == story.card).map_or("", |card| card.number);
     let source = stage.source(Way::SessionKey, &Card::new(number, "314"))?;
     let mut line = json!({
@@ -79,13 +74,13 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32
         started = stage.run(Job::ThreeDSecure, &line).await;
     }
     let Some((key, address)) = opened(&started) else {
-        let findings = not_opened(&stage, &started, story)?;
+        let findings = not_opened(stage, &started, story)?;
         return Ok(stage.judged(findings));
     };
-    customer(&stage, &address, story.answer)?;
-    back(&mut stage, &line, &key, story.back).await;
+    customer(stage, &address, story.answer)?;
+    back(stage, &line, &key, story.back).await;
     stage.arrive_late();
-    let findings = judged(&stage, story)?;
+    let findings = judged(stage, story)?;
     Ok(stage.judged(findings))
 }
 
@@ -126,14 +121,7 @@ fn customer(stage: &Stage, address: &str, answer: Answer) -> Result<(), SetupErr
             return Ok(());
         }
     };
-    let path = address.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
-    let address = format!("http://localhost/{path}");
-    let page = stage.house.send(Request::get(&address).body(Bytes::new()).map_err(text)?).map_err(text)?;
-    let page = String::from_utf8_lossy(page.body()).into_owned();
-    let mut fields = hidden(&page);
-    fields.push(("outcome".to_owned(), outcome.to_owned()));
-    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
-    stage.house.send(form(&address, &fields)?).map_err(text)?;
+    answer_challenge(&stage.house, address, outcome)?;
     stage.wire().note(Lane::Service, Lane::Service, format!("the customer answers the bank: {outcome}"));
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
     time::Duration,
 };
 
@@ -12,13 +11,12 @@ use serde_json::{Value, json};
 use super::Played;
 use crate::{
     adapter::{Claim, End, Ran},
-    drill::Drill,
     finding::Finding,
     house::{Card, SetupError},
     judge::{self, broken, doubt, fault},
     plan::Job,
-    stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Door, Rule},
+    stage::Stage,
+    wire::Rule,
 };
 
 /// A list of stored cards with its fault.
@@ -46,17 +44,15 @@ const FINISHED: Duration = Duration::from_secs(200);
 /// How many times the job is started for one list.
 const STARTS: u64 = 3;
 
-pub(crate) async fn play(troupe: &Arc<Troupe>, drill: &'static Drill, round: u32, story: &Update) -> Played {
-    let setting = Setting { rules: story.rules.to_vec(), door: Door::Plain, credentials: Credentials::Right };
-    let mut stage = Stage::set(troupe, drill, round, setting).await?;
-    let keys = stored(&mut stage, story)?;
+pub(crate) async fn play(stage: &mut Stage, story: &Update) -> Played {
+    let keys = stored(stage, story)?;
     stage.prepared()?;
     stage.house.hurry(story.haste);
     let mut list = keys.clone();
     list.extend(keys.first().filter(|_| story.repeated).cloned());
     let line = json!({"job": Job::UpdateCards.name(), "order": stage.order, "cardKeys": list});
-    perform(&mut stage, &line).await;
-    let findings = judged(&stage, story, &keys)?;
+    perform(stage, &line).await;
+    let findings = judged(stage, story, &keys)?;
     Ok(stage.judged(findings))
 }
 

@@ -127,6 +127,9 @@ def charge(job):
         return once(job, lambda method, form, _: {"claim": "not-charged"} if again(method, form, _)["claim"] == "unknown" else again(method, form, _))
     if FAULT == "reference-of-amount":
         job = {**job, "order": "%d%s" % (job["amount"], job["currency"])}
+    if FAULT == "reference-of-card" and "sessionKey" not in job:
+        card = json.dumps(job.get("card") or job["cardKey"])
+        job = {**job, "order": hashlib.sha256(card.encode()).hexdigest()[:32]}
     if FAULT == "reference-of-each-start":
         job = {**job, "order": job["order"] + "-" + uuid.uuid4().hex[:6], "attempt": 1}
     if FAULT == "empty-lookup-believed":

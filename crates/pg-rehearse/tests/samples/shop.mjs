@@ -118,7 +118,24 @@ async function paid(order, key) {
 let working = 0; // callbacks that are being worked on
 const shown = new Set(); // keys that the success page has settled
 const charged = new Set(); // keys that a callback has charged again
-const settled = new Set(); // orders that a callback has settled
+const settled = new Set(); // orders that a callback or the success page has settled
+const invoices = new Map(); // orders by the invoices that name them to the service
+
+/** What the service says about a payment; nothing if it cannot be asked. */
+const lookedUp = (key) => enterprise("transaction_lookup", { trans_key: key }).catch(() => () => "");
+
+/** Settles an order with any successful payment, after the reply. */
+function settleLater(name, key) {
+  setTimeout(async () => (await lookedUp(key))("status") === "Success" && settled.add(name), 300);
+  return page(200, "<h1>We are checking your payment. Please reload this page.</h1>");
+}
+
+/** The order whose link was paid with a key, if it was paid with its price. */
+async function orderOfKey(key) {
+  const token = /^[0-9A-Za-z]{32}$/.test(key ?? "") ? (await lookedUp(key))("token") : "";
+  const [name, order] = [...orders].find(([, order]) => order.token === token) ?? [];
+  return name && (await paid(order, key)) === "paid" ? name : undefined;
+}
 
 async function callback(body, type) {
   working += 1;
@@ -138,10 +155,24 @@ async function hint(body, type) {
     const batch = await call("token/retrieveAccountUpdater", { batchKey: String(form.batchKey) }).catch(() => ({}));
     return json({ claim: "unknown", updated: (batch.cardKeyDetails ?? []).length });
   }
+  if (FAULT === "callback-ignored") return page(200, "");
   if (!form.trans_key) return json({ claim: "unknown" }, 400);
   if (FAULT === "late-callback-refused" && shown.has(form.trans_key)) return json({ claim: "unknown" }, 409);
-  const order = orderOf(form.trans_reference);
+  if (FAULT === "order-by-token") {
+    const name = await orderOfKey(form.trans_key);
+    if (name) settled.add(name);
+    return json(name ? { claim: "paid", order: name } : { claim: "unknown" });
+  }
+  const name = FAULT === "own-reference" ? invoices.get(form.trans_reference) : form.trans_reference;
+  const order = orderOf(name);
   if (!order) return json({ claim: "unknown" }, form.trans_reference ? 404 : 200);
+  if (FAULT === "callback-settles-later") return settleLater(name, form.trans_key);
+  if (FAULT.startsWith("callback-trusted-")) {
+    const found = await lookedUp(form.trans_key);
+    const failed = found("status") === "" && (FAULT === "callback-trusted-on-error" || found("errorcode") === "");
+    if (failed || (await paid(order, form.trans_key)) === "paid") settled.add(name);
+    return page(200, "");
+  }
   if (FAULT === "callback-settles") {
     const found = await enterprise("transaction_lookup", { trans_key: form.trans_key });
     if (found("status") === "Success") settled.add(form.trans_reference);
@@ -157,13 +188,30 @@ async function hint(body, type) {
 
 async function success(query) {
   if (FAULT === "order-locked" && working > 0) return page(500, "<h1>The order is locked</h1>");
+  if (FAULT === "pounds-only-charges-again" && shown.has(query.get("trans_key"))) {
+    await enterprise("repeat", { prev_trans_key: query.get("trans_key"), trans_type: "Auth", trans_value: "9.98" });
+  }
   shown.add(query.get("trans_key"));
   if (FAULT === "success-never-asks") return json({ claim: "unknown" });
   if (FAULT === "success-in-german") return page(200, "<h1>Vielen Dank, die Bestellung ist bezahlt</h1>");
   if (FAULT === "success-in-few-words") return page(200, "<h1>Paid</h1><p>Your order ships today.</p>");
   if (FAULT === "success-trusted") return page(200, "<h1>Thank you for your order</h1>");
+  if (FAULT === "order-by-token") {
+    const name = await orderOfKey(query.get("trans_key"));
+    if (name) settled.add(name);
+    return page(200, name ? `<h1>Thank you</h1><p>Order ${name} is paid.</p>` : "<h1>We found no payment</h1>");
+  }
   const order = orderOf(query.get("order"));
   if (!order) return page(404, "<h1>We do not know this order</h1>");
+  if (FAULT === "success-settles-later" && query.get("trans_key") && !settled.has(query.get("order"))) {
+    return settleLater(query.get("order"), query.get("trans_key"));
+  }
+  if (["success-redirects", "redirects-trusted"].includes(FAULT)) {
+    const key = query.get("trans_key");
+    const right = FAULT === "redirects-trusted" ? key : (await paid(order, key)) === "paid";
+    if (right) settled.add(query.get("order"));
+    return { ...page(303, ""), location: `/thanks?order=${query.get("order")}` };
+  }
   const claim = settled.has(query.get("order")) ? "paid" : await paid(order, query.get("trans_key"));
   if (FAULT === "success-undecided") return json({ claim: "unknown" });
   if (FAULT === "paid-customer-denied") return page(200, "<h1>We have no payment for this order</h1>");
@@ -174,15 +222,19 @@ async function success(query) {
 const links = new Map();
 
 async function checkout(job) {
+  if (FAULT.startsWith("pounds-only") && job.currency !== "GBP") return page(422, "<h1>We sell in pounds only</h1>");
   if (FAULT === "link-kept" && links.has(job.order)) return json({ claim: "unknown", url: links.get(job.order) });
   const currency = FAULT === "checkout-in-euro" ? "EUR" : job.currency;
   const price = decimal(job.amount, currency);
   const made = await enterprise("gettoken", {
     "item_name[0]": "Order", "item_price[0]": price, currency, success_url: job.successUrl,
-    cancel_url: job.successUrl, auto_redirect: "1", trans_reference: job.order, ...(FAULT === "token-many-uses" ? {} : { token_uses: "1" }),
+    cancel_url: job.successUrl, auto_redirect: "1", trans_reference: FAULT === "own-reference" ? `inv-${invoices.size}` : job.order, ...(FAULT === "token-many-uses" ? {} : { token_uses: "1" }),
     ...(FAULT === "checkout-reserves" ? { trans_type: "PreAuth" } : {}),
+    ...(FAULT === "checkout-with-3ds" ? { "3D_secure": "1" } : {}),
+    ...(FAULT === "token-start" ? { token_start: String(Math.floor(Date.now() / 1000)) } : {}),
     ...(FAULT === "link-of-a-day" ? { token_expiry: String(Math.floor(Date.now() / 1000) + 86400) } : {}),
   });
+  invoices.set(`inv-${invoices.size}`, job.order);
   links.set(job.order, made("redemption_url"));
   orders.set(job.order, { price, currency, token: made("tokenid") });
   return json({ claim: "unknown", url: made("redemption_url") });
@@ -266,10 +318,12 @@ async function later(job, method, attempt = 0) {
   if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
   const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : job.amount;
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
-  const reference = FAULT === "retried-under-reference" ? { uniqueMerchantReference: `${job.order}-later` } : {};
+  const named = { "retried-under-reference": `${job.order}-later`, "refund-of-payment": `refund-${job.transactionKey}` }[FAULT];
+  const reference = named ? { uniqueMerchantReference: named } : {};
   try {
     const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: amount, ...reference });
     if (FAULT === "amounts-in-pounds" && reply.errorCode) return json({ claim: "not-charged" });
+    if (FAULT === "refund-of-payment" && reply.errorCode === "950") return json({ claim: "paid" });
     if (FAULT === "any-answer-is-done" || (FAULT === "http-200-is-done" && !reply.errorCode)) return json({ claim: "paid" });
     return json(outcome(reply) ?? { claim: "unknown" });
   } catch {
@@ -340,6 +394,7 @@ async function answer(request, body, url) {
   if (url.pathname === "/callback" && FAULT === "callback-not-found") return page(404, "<p>Not found</p>");
   if (url.pathname === "/callback") return callback(body, request.headers["content-type"] ?? "");
   if (url.pathname === "/success") return success(url.searchParams);
+  if (url.pathname === "/thanks") return page(200, settled.has(url.searchParams.get("order")) ? "<h1>Thank you for your order</h1>" : "<h1>Your order waits</h1>");
   if (request.method !== "POST") return page(200, "<h1>Shop</h1>");
   const job = JSON.parse(body);
   if (url.pathname === "/checkout") return checkout(job);
@@ -368,7 +423,8 @@ const server = http.createServer((request, response) => {
     await before;
     const url = new URL(request.url, "http://shop");
     const made = await answer(request, Buffer.concat(parts).toString("utf8"), url).catch(() => page(400, "<p>No.</p>"));
-    response.writeHead(made.status, { "content-type": made.type, "cache-control": "no-store" }).end(made.body);
+    const location = made.location ? { location: made.location } : {};
+    response.writeHead(made.status, { "content-type": made.type, "cache-control": "no-store", ...location }).end(made.body);
   });
   request.on("error", () => {});
 });
