@@ -57,6 +57,9 @@ pub struct Account {
 /// match).
 const FINGERPRINT_BYTES: usize = 6;
 
+/// Between the identity and the base address in [`Account::bound_identity`].
+const AT: &str = " at ";
+
 impl Credentials {
     /// Creates credentials from an API key, an API password and the key that signs.
     pub fn new(api_key: impl Into<Secret>, api_password: impl Into<Secret>, sha_key: impl Into<String>) -> Self {
@@ -164,8 +167,28 @@ impl Account {
     /// for records that belong to the account. It is not secret.
     #[must_use]
     pub fn bound_identity(&self) -> String {
-        let identity = self.identity.clone().unwrap_or_else(|| fingerprint(&self.credentials.api_key));
-        format!("{identity} at {}", self.base.normalised())
+        self.name_or_fingerprint() + AT + &self.base.normalised()
+    }
+
+    /// Returns the part of [`bound_identity`](Self::bound_identity) before the base address: the name, or the fingerprint of the API key
+    /// if the account has no name.
+    #[must_use]
+    pub fn name_or_fingerprint(&self) -> String {
+        self.identity.clone().unwrap_or_else(|| fingerprint(&self.credentials.api_key))
+    }
+
+    /// Whether a text has the form of [`bound_identity`](Self::bound_identity), and so is not a name alone.
+    ///
+    /// ```
+    /// use pg_proto::Account;
+    ///
+    /// assert!(Account::is_bound_identity("shop-uk at https://gateway.example"));
+    /// assert!(!Account::is_bound_identity("shop at home"));
+    /// ```
+    #[must_use]
+    pub fn is_bound_identity(text: &str) -> bool {
+        let base = text.rsplit_once(AT).map(|(_, base)| base);
+        base.is_some_and(|base| ["https://", "http://"].iter().any(|scheme| base.starts_with(scheme)))
     }
 
     /// Returns the normalised base address of one service, and the account's identities there; the first one is saved.

@@ -111,6 +111,11 @@ impl Notes {
         self.answers.contains_key(probe)
     }
 
+    /// Whether the page of the probe with this name was opened, or redirected to another one.
+    pub(crate) fn is_opened(&self, probe: &str) -> bool {
+        self.answers.get(probe).is_some_and(|(http, _)| (200..400).contains(http))
+    }
+
     /// Whether the probe with this name was answered without an error code.
     pub(crate) fn succeeded(&self, probe: &str) -> bool {
         self.answers.get(probe).is_some_and(|(http, code)| (200..300).contains(http) && code.is_empty())

@@ -153,7 +153,9 @@ fn other_status(answer: &Answer, status: &StatusCode) -> String {
 fn unfinished(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     const POINT: &[&str] = &["authentication-not-finished"];
     if is_approved(answer) {
-        let why = "the payment was approved: the service checks no authentication, or the card of the role challenge needs none";
+        let why = "the payment was approved before the end of a challenge: the card needs no challenge, or the service checks no \
+                   authentication";
+        notes.unusable(Role::Challenge, why);
         return notes.undecided(POINT, why);
     }
     refusal(POINT, answer, evidence, notes);
@@ -206,6 +208,24 @@ fn again(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     }
 }
 
+/// Notes a card that is not of its role, if a request that should have made something shows that.
+fn unusable(name: &str, got: &str, answer: &Answer, notes: &mut Notes) {
+    let is_of_card = !OF_ANOTHER_KIND.iter().any(|code| code.as_str() == answer.code);
+    match name {
+        "payment" => notes.unusable(Role::Approved, &format!("no payment was approved: {got}")),
+        "pending" if answer.code.is_empty() => {
+            notes.unusable(Role::Challenge, &format!("its authentication began without a challenge: {got}"));
+        }
+        // The page was opened, so an authentication without a challenge is finished.
+        "authenticated" if is_of_card && notes.is_opened("visit") => {
+            let why = "no payment was approved after its challenge page was opened: the card needs a challenge, or the page \
+                       needs a browser";
+            notes.unusable(Role::NotEnrolled, &format!("{why}: {got}"));
+        }
+        _ => {}
+    }
+}
+
 fn made(probe: &Probe, what: What, name: &'static str, answer: &Answer, notes: &mut Notes) {
     let text = match what {
         What::Session => answer.record::<Session>().map(|session| session.session_key.to_string()),
@@ -216,7 +236,8 @@ fn made(probe: &Probe, what: What, name: &'static str, answer: &Answer, notes: &
             .and_then(|cards| cards.card_key_details.first().map(|card| card.card_key.to_string())),
         What::Authentication => answer.record::<ThreeDSecureInitiation>().map(|begun| {
             notes.note(&format!("challenge page of {name}"), begun.authentication_url.as_str());
-            begun.authentication_key.to_string()
+            let has_challenge = name != "pending" || !begun.authentication_url.is_empty();
+            if has_challenge { begun.authentication_key.to_string() } else { String::new() }
         }),
         What::Nothing => answer.is_success().then(|| "done".to_owned()),
     };
@@ -227,9 +248,7 @@ fn made(probe: &Probe, what: What, name: &'static str, answer: &Answer, notes: &
     let got =
         if status.is_empty() { format!("the reply was {}", answer.seen()) } else { other_status(answer, &status) };
     notes.lacks(name, format!("an earlier request failed ({}): {got}", probe.what));
-    if name == "payment" {
-        notes.unusable(Role::Approved, &format!("no payment was approved: {got}"));
-    }
+    unusable(name, &got, answer, notes);
 }
 
 /// Reads an empty lookup. HTTP 404 is a separate form, unless the service gives every such refusal this status.

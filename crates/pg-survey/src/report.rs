@@ -138,7 +138,7 @@ pub enum Confidence {
     /// The reply fits only this point.
     High,
     /// Other points have the same error code: an earlier check of the service may have replied. Or the status of an
-    /// authentication was not compared with that of another one.
+    /// authentication was not compared with that of another one. Or two cards for different declines got one status.
     Medium,
 }
 
@@ -201,7 +201,8 @@ fn finding(point: &'static Point, ending: &Ending, notes: &Notes, ours: &Dialect
         finding.remark =
             format!("{shared} other {points} the same code: an earlier check of the service may have replied");
     }
-    if let Some(why) = not_compared(point, ending, notes) {
+    if let Some(why) = not_compared(point, ending, notes).or_else(|| same_decline(point, &sighting.seen, ending, notes))
+    {
         finding.confidence = Some(Confidence::Medium);
         finding.remark = why;
     }
@@ -226,6 +227,29 @@ fn not_compared(point: &Point, ending: &Ending, notes: &Notes) -> Option<String>
     let other = points().find(|point| point.name == other)?;
     let why = notes.reason(other.name).map_or_else(|| not_looked(other, ending), str::to_owned);
     Some(format!("not compared with the status of {}: {why}", other.name))
+}
+
+/// Returns why the status of a declined card may be that of another decline: the other card got it too, or no card of the role
+/// declined was declined.
+fn same_decline(point: &Point, seen: &Seen, ending: &Ending, notes: &Notes) -> Option<String> {
+    let [declined, insufficient] = [Role::Declined, Role::InsufficientFunds].map(Role::name);
+    let other = match point.name {
+        name if name == declined => insufficient,
+        name if name == insufficient => declined,
+        _ => return None,
+    };
+    match notes.sighting(other) {
+        Some(same) if same.seen == *seen => Some(format!(
+            "the cards {declined} and {insufficient} got the same status: the service may have one for both, or one of the cards \
+             may be the wrong one"
+        )),
+        None if other == declined => {
+            let other = points().find(|point| point.name == other)?;
+            let why = notes.reason(other.name).map_or_else(|| not_looked(other, ending), str::to_owned);
+            Some(format!("not compared with the status of the card {declined}: {why}"))
+        }
+        _ => None,
+    }
 }
 
 /// Returns why the written dialect does not contain an observation for which dialects have an entry.

@@ -295,12 +295,12 @@ impl Arguments {
     async fn sharing(&self, account: &Account) -> Result<Sharing, Failure> {
         let Some(store) = &self.store else { return Ok(Sharing::none()) };
         let plan = FleetPlan::new("update-cards").per_minute(self.per_minute);
-        let unnamed = account.bound_identity();
         // Without a name, runs share limits under the fingerprint of the API key.
-        let name = self.identity.as_deref().or(unnamed.split(" at ").next()).unwrap_or_default();
-        let account = account.clone().identity(name);
+        let name = self.identity.clone().unwrap_or_else(|| account.name_or_fingerprint());
+        let account = account.clone().identity(&*name);
         // FleetPlan::stored_as of the fleet.
-        let plan = if name.contains(" at http") { plan.stored_as(account.bound_identity(), name) } else { plan };
+        let plan =
+            if Account::is_bound_identity(&name) { plan.stored_as(account.bound_identity(), name) } else { plan };
         Sharing::over(store, &account, plan).await
     }
 

@@ -212,6 +212,8 @@ fn a_card_that_does_not_work_is_reported() {
         "no payment was approved: the reply had the status \"901\"",
     ));
     cases.push(("declined", CARDS.replace("4000000000002008", "4000000000001000"), "its payment was approved"));
+    let no_page = "its authentication began without a challenge: the reply had the status \"608\"";
+    cases.push(("challenge", "challenge 4000000000004004 12/49 123".to_owned(), no_page));
     for (role, cards, why) in cases {
         let sandbox = Running::start(&[]);
         let command = words(&format!("survey --with-payments --cards - --write {own} --throttle {own}.{role}"));
@@ -226,19 +228,44 @@ fn a_card_that_does_not_work_is_reported() {
     }
 }
 
-/// A card that needs no challenge does not show that payments before the end of a challenge are accepted.
+/// A card without a challenge does not show that payments before the end of one are accepted, nor a card with one that a
+/// finished authentication is refused.
 #[test]
-fn an_accepted_payment_with_the_challenge_card_decides_nothing() {
+fn cards_of_other_roles_are_reported_and_decide_nothing() {
     let sandbox = Running::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let throttle = folder.path().join("throttle").display().to_string();
-    let cards = CARDS.replace("4000000000005001", "4000000000007007");
+    let cards = CARDS
+        .replace("challenge 4000000000005001", "challenge 4000000000007007")
+        .replace("not-enrolled 4000000000007007", "not-enrolled 4000000000005001")
+        .replace("4000000000003006", "4000000000002008");
     let command = words(&format!("survey --json --with-payments --cards - --throttle {throttle}"));
-    let report = json(&sandbox.with_account(command, "main").input(&cards).run());
-    let findings = report["findings"].as_array().unwrap();
-    let found = findings.iter().find(|found| found["point"] == "authentication-not-finished").unwrap();
-    assert!(found.to_string().contains("the card of the role challenge needs none"), "{found}");
-    assert!(found["seen"].is_null(), "{found}");
+    let ended = sandbox.with_account(command, "main").input(&cards).run().ends(1);
+    let report = json(&ended);
+    let finding = |point: &str| {
+        let findings = report["findings"].as_array().unwrap();
+        findings.iter().find(|found| found["point"] == point).unwrap()
+    };
+    for point in [
+        "authentication-not-finished",
+        "authentication-already-used",
+        "authentication.pending",
+        "authentication.not-enrolled",
+    ] {
+        assert_eq!(finding(point)["conclusion"], "not-decided", "{}", finding(point));
+        assert!(finding(point)["seen"].is_null(), "{}", finding(point));
+    }
+    let unfinished = finding("authentication-not-finished").to_string();
+    assert!(unfinished.contains("the card needs no challenge"), "{unfinished}");
+    let unusable: Vec<_> =
+        report["unusableCards"].as_array().unwrap().iter().map(|card| card["role"].as_str().unwrap()).collect();
+    assert_eq!(unusable, ["challenge", "not-enrolled"]);
+    // A service may have one status for all declines.
+    for point in ["declined", "insufficient-funds"] {
+        assert_eq!(finding(point)["confidence"], "medium", "{}", finding(point));
+        let why = "the cards declined and insufficient-funds got the same status";
+        assert!(finding(point)["remark"].as_str().unwrap().starts_with(why), "{}", finding(point));
+    }
 }
 
 #[test]

@@ -82,8 +82,8 @@ fn runtime() -> tokio::runtime::Runtime {
 async fn charge<S: IntentStore>(cards: &Cards, store: S, times: usize) {
     // The runs of these tests name no account, so they use the fingerprint of its API key.
     let account = cards.shop.client.inner().account().clone();
-    let in_store = account.bound_identity();
-    let account = account.identity(in_store.split(" at ").next().unwrap());
+    let fingerprint = account.name_or_fingerprint();
+    let account = account.identity(fingerprint);
     let client = Client::builder(account).unwrap().limits(ThrottleLimits::unlimited()).build();
     let key = &cards.keys[0];
     let fleet = Fleet::new(client, Arc::new(store), FleetPlan::new("shop")).await.unwrap();
