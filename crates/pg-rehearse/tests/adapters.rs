@@ -2,15 +2,20 @@
 
 use std::{
     fs,
-    io::Write as _,
-    net::TcpListener,
+    io::{
+        ErrorKind::{TimedOut, WouldBlock},
+        Read as _, Write as _,
+    },
+    net::{TcpListener, TcpStream},
     process::{Command, Stdio},
     thread,
+    time::Duration,
 };
 
 use pg_rehearse::{Language, Verdict};
 use pg_support::installed;
 
+use crate::alone::prepared;
 use crate::samples::{crate_folder, only, rehearse, with};
 
 /// One drill of each kind: all of them are run by hand and in the proof.
@@ -69,7 +74,7 @@ fn the_bash_adapter_names_a_program_that_is_missing() {
 
 /// A service whose reply arrives byte by byte, until the caller hangs up. At the end of the reply the payment is approved.
 fn dripping() -> String {
-    const BYTES: usize = 5_000_000; // more than fit into the limit
+    const BYTES: usize = 5_000; // a millisecond or more each: longer than the limit of a second
     let listener = TcpListener::bind("127.0.0.1:0").expect("it works");
     let address = listener.local_addr().expect("it works");
     thread::spawn(move || {
@@ -83,7 +88,16 @@ fn dripping() -> String {
             )
             .as_bytes(),
         )?;
+        // A caller that hangs up ends the wait for what it says.
+        caller.set_read_timeout(Some(Duration::from_millis(1)))?;
+        let is_waiting = |mut caller: &TcpStream| match caller.read(&mut [0; 65_536]) {
+            Ok(bytes) => bytes > 0,
+            Err(error) => matches!(error.kind(), WouldBlock | TimedOut),
+        };
         for _ in 0..BYTES {
+            if !is_waiting(&caller) {
+                return Ok(());
+            }
             caller.write_all(b" ")?;
         }
         caller.write_all(end.as_bytes())
@@ -95,12 +109,7 @@ fn ends_a_drip(language: Language, needs: &str, command: &[&str]) {
     if !installed(&[needs], &format!("a reply that drips, in {}", language.name())) {
         return;
     }
-    let folder = tempfile::tempdir().expect("it works");
-    pg_rehearse::init(folder.path(), language).expect("it works");
-    if language == Language::Java {
-        let compiled = Command::new("javac").args(["-d", "classes", "Pay.java"]).current_dir(&folder).status();
-        assert!(compiled.expect("it works").success());
-    }
+    let folder = prepared(language);
     let mut adapter = Command::new(command[0]);
     adapter
         .args(&command[1..])
@@ -119,10 +128,15 @@ fn ends_a_drip(language: Language, needs: &str, command: &[&str]) {
 
 #[test]
 fn a_reply_that_arrives_byte_by_byte_ends_at_the_limit_of_the_request_as_unknown() {
-    ends_a_drip(Language::Python, "python3", &["python3", "pay.py"]);
-    ends_a_drip(Language::Node, "node", &["node", "pay.mjs"]);
-    ends_a_drip(Language::Php, "php", &["php", "pay.php"]);
-    ends_a_drip(Language::Java, "javac", &["java", "-cp", "classes", "Pay"]);
+    thread::scope(|scope| {
+        scope.spawn(|| ends_a_drip(Language::Python, "python3", &["python3", "pay.py"]));
+        scope.spawn(|| ends_a_drip(Language::Node, "node", &["node", "pay.mjs"]));
+        scope.spawn(|| ends_a_drip(Language::Php, "php", &["php", "pay.php"]));
+        scope.spawn(|| {
+            let java = ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", "classes", "Pay"];
+            ends_a_drip(Language::Java, "javac", &java);
+        });
+    });
 }
 
 /// The mistake whose verdicts are of every kind.
@@ -250,8 +264,6 @@ fn a_hostile_adapter_gets_no_markup_and_no_escape_into_a_report() {
 /// A running shop whose reply never ends is given up when it has sent too much.
 #[test]
 fn an_endless_reply_of_a_shop_is_abandoned() {
-    use std::io::{Read as _, Write as _};
-
     for begin in ["HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", "HTTP/1.1 200 OK\r\nX-Long: "] {
         let listener = TcpListener::bind("127.0.0.1:0").expect("it works");
         let address = listener.local_addr().expect("it works");

@@ -1,10 +1,12 @@
 //! The programs of tests: built together, each with its own step.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::BufReader;
-use std::path::Path;
+use std::io::{BufReader, Read as _};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::camino::Utf8PathBuf;
@@ -15,13 +17,15 @@ use crate::held::Held;
 use crate::steps::{self, Outcome, Step};
 
 /// The slowest programs, which begin first: package and target, or no target for the unit tests of the library.
-const LONGEST: [(&str, &str); 6] = [
+const LONGEST: [(&str, &str); 8] = [
     ("pg-tests", "browser"),
     ("pg-cli", "all_of_cli"),
-    ("pg-tests", "all"),
-    ("pg-simulation", "all_of_simulation"),
+    ("pg-rehearse", "all_of_rehearse"),
+    ("pg-intents", "all_of_intents"),
     ("pg-sandbox-tests", "all_of_sandbox"),
+    ("pg-tests", "all"),
     ("xtask", "xtask"),
+    ("pg-simulation", "all_of_simulation"),
 ];
 
 /// A program of tests that was built.
@@ -142,7 +146,29 @@ fn command(program: &Program, package: &Package) -> Result<Command> {
     let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
     let mut command = Command::new(&program.path);
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    if let Some(path) = PATH.as_ref() {
+        command.env("PATH", path);
+    }
     Ok(command)
+}
+
+/// The search path of the tests, if it is another one.
+static PATH: LazyLock<Option<OsString>> =
+    LazyLock::new(|| std::env::var_os("PATH").and_then(|path| behind_launcher(&path)));
+
+/// Returns the search path with Python's own folder first, if `python3` is a script that looks for Python, as of pyenv. It takes longer than
+/// Python itself, and tests start Python hundreds of times.
+fn behind_launcher(path: &OsStr) -> Option<OsString> {
+    let found = std::env::split_paths(path).map(|folder| folder.join("python3")).find(|file| file.is_file())?;
+    let mut begin = [0; 2];
+    fs::File::open(&found).and_then(|mut file| file.read_exact(&mut begin)).ok()?;
+    if begin != *b"#!" {
+        return None;
+    }
+    let said = Command::new(&found).args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let python = PathBuf::from(String::from_utf8(said.stdout).ok()?.trim());
+    let folder = python.parent().filter(|folder| folder.join("python3").is_file())?;
+    std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(path))).ok()
 }
 
 #[cfg(test)]
