@@ -114,7 +114,7 @@ impl<S: IntentStore> Suite<'_, S> {
             CLAIM_ONE.is("claimed \"same\" of an account: its key", &row.key, &before[0].key);
             other.take("same", "w1", HOUR).await;
             let (hold, before) = (hold_of(&row), other.row("same").await);
-            let rest = IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard: 0, wake: OVER };
+            let rest = IntentRest { state: "rests".to_owned(), asks: Some("page".to_owned()), heard: 0, wake: OVER };
             let changed = match change {
                 "saved" => self.store.save(&hold, "saved", OVER).await,
                 "renewed" => self.store.renew(&hold, OVER).await,

@@ -50,7 +50,7 @@ impl<S: IntentStore> Suite<'_, S> {
         self.deliver("kept", "one").await;
         for wake in [OVER, 2 * HOUR] {
             let row = self.die("kept").await;
-            let rest = IntentRest { state: "rests".to_owned(), asks: "page".to_owned(), heard: 1, wake };
+            let rest = IntentRest { state: "rests".to_owned(), asks: Some("page".to_owned()), heard: 1, wake };
             REST.is("rested under the lease", self.store.rest(&hold_of(&row), rest).await, Ok(()));
         }
         let done = format!("{done}; then rested for no time and for two hours: its due time");

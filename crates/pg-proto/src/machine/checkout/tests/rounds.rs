@@ -70,7 +70,8 @@ fn a_report_is_kept_if_its_lookup_is_refused_for_the_account_in_an_early_search(
     assert_eq!(run.wait().method(), "canceltoken");
     assert_eq!(run.say(&cancelled("0")).method(), "lookup");
     run.tell("key-9");
-    assert_eq!(run.say(&found(&[])).method(), "transaction_lookup");
+    run.reply(found(&[]));
+    assert_eq!(run.wait().method(), "transaction_lookup");
     run.refuse("106");
     assert_eq!(run.wait().method(), "canceltoken");
     assert_eq!(run.say(&cancelled("1")).wait().method(), "transaction_lookup");
