@@ -86,7 +86,7 @@ impl SqliteStore {
     /// If SQLite fails.
     pub fn in_memory(clock: impl Fn() -> i64 + Send + Sync + 'static) -> Result<Self, StoreError> {
         let connection = Connection::open_in_memory().map_err(|error| operations::unavailable(&error))?;
-        ready(&connection, Migrations::Run)?;
+        ready(&connection, Migrations::Run).map_err(Unready::into_error)?;
         let clock: StoreClock = Some(Arc::new(clock));
         Ok(Self { executor: Executor::Here(connection.into(), clock), changed: Notify::new() })
     }

@@ -131,7 +131,7 @@ fn commit(connection: &Connection, clock: &StoreClock, is_behind: &mut bool, acc
     let mut upgrades = false;
     if *is_behind {
         begun = begun.and_then(|()| {
-            upgrades = opening::upgrade(connection)?;
+            upgrades = opening::upgrade(connection).map_err(opening::Unready::into_error)?;
             Ok(())
         });
     }

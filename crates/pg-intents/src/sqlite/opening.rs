@@ -35,11 +35,11 @@ impl From<rusqlite::Error> for Unready {
     }
 }
 
-impl From<Unready> for StoreError {
-    fn from(unready: Unready) -> Self {
-        match unready {
-            Unready::Engine(error) => operations::unavailable(&error),
-            Unready::Refused(error) => error,
+impl Unready {
+    pub(super) fn into_error(self) -> StoreError {
+        match self {
+            Self::Engine(error) => operations::unavailable(&error),
+            Self::Refused(error) => error,
         }
     }
 }
