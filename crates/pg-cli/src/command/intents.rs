@@ -2,15 +2,11 @@
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
-use clap::{
-    Subcommand, ValueEnum,
-    builder::{OsStringValueParser, TypedValueParser},
-};
+use clap::{Subcommand, ValueEnum};
 use pg_intents::{
     Directive, IntentFilter, IntentKey, IntentRow, IntentStatus, IntentStore, RewritableStore, SealedStore,
     SqliteStore, StoreError,
 };
-use pg_model::mask;
 use serde::Serialize;
 
 use super::block_on;
@@ -19,6 +15,7 @@ use crate::{
     output, shell,
 };
 
+pub(super) mod address;
 mod sealing;
 mod stops;
 mod waiting;
@@ -44,7 +41,7 @@ Examples:
   pg intents --store postgres://shop@db/shop migrate --print  the SQL of the tables")]
 pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
-    #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true, value_parser = store())]
+    #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true, value_parser = address::parser())]
     store: String,
     /// The account, by its name in the store: only its payments are shown or changed; required by resume
     #[arg(long, value_name = "ACCOUNT", global = true, value_parser = crate::account::name())]
@@ -153,47 +150,16 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let store = match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
             Some(Action::Migrate { print: false }) => {
-                check_address(&arguments.store)?;
+                address::check_address(&arguments.store)?;
                 SqliteStore::migrate(&arguments.store)
             }
             _ => {
-                check_file(&arguments.store)?;
+                address::check_file(&arguments.store)?;
                 SqliteStore::connect(&arguments.store)
             }
         };
         over(store.map_err(|error| not_opened(&error, &arguments.store))?, &arguments, json).await
     })
-}
-
-/// Checks that a store of intents exists in a file.
-///
-/// # Errors
-/// If there is no file, or it is not a file.
-pub(super) fn check_file(store: &str) -> Result<(), Failure> {
-    let path = std::path::Path::new(store);
-    if path.is_file() {
-        return Ok(());
-    }
-    check_address(store)?;
-    let problem = if path.exists() {
-        format!("it is not a file; {STORES}")
-    } else {
-        format!("there is no such file; `pg intents --store {} migrate` creates it", shell::word(store))
-    };
-    Err(Failure::misuse(format!("{store}: {problem}")))
-}
-
-const STORES: &str = "a store of intents is a SQLite file or postgres://user@host:port/database";
-
-/// Refuses what looks like the address of a database, and would be taken for the name of a new file.
-fn check_address(store: &str) -> Result<(), Failure> {
-    // The rest of an address may contain a password.
-    let shown = match store.split_once("://") {
-        Some((scheme, _)) => format!("{scheme}://…"),
-        None if store.starts_with("host=") || store.contains(" host=") => "host=…".to_owned(),
-        None => return Ok(()),
-    };
-    Err(Failure::misuse(format!("{}: {STORES}", mask::text(&shown))))
 }
 
 #[cfg(feature = "postgres")]
@@ -219,12 +185,6 @@ fn print(migrations: &[&str], json: bool) -> Result<Exit, Failure> {
         output::page(migrations.concat().trim_end())?;
     }
     Ok(Exit::Done)
-}
-
-/// Names the variable in the error for a value that is not text.
-fn store() -> impl TypedValueParser<Value = String> {
-    OsStringValueParser::new()
-        .try_map(|given| given.into_string().map_err(|_| "--store or PG_INTENTS_STORE is not valid UTF-8"))
 }
 
 /// Runs over a store, opened with a key if there is one.

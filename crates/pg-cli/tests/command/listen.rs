@@ -300,7 +300,7 @@ fn callbacks_are_forwarded_and_acknowledged_as_the_shop_answers() {
     assert_eq!(listening.next()["claims"], "an unreadable callback (POST, no content type, no plain names)");
 }
 
-/// The shop has acknowledged them, so the service sends them to nobody again.
+/// The shop has acknowledged them, so the service does not send them again.
 #[test]
 #[cfg(unix)]
 fn forwarded_callbacks_that_wait_to_be_confirmed_are_shown_at_the_end() {

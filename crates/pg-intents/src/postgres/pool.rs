@@ -20,7 +20,7 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::timeline::{Primary, Timelines};
+use super::timeline::{Primary, TIMELINE, Timelines};
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// The time limit of a statement, which detects a silent database.
@@ -31,8 +31,8 @@ const STANDBY: &str = "the database is read-only: it is a standby; connect to th
 /// [`LIMIT`] did not arrive.
 const CONDITION: &str = "SELECT pg_is_in_recovery(), coalesce(current_setting('synchronous_commit', true), 'on'), \
      coalesce(current_setting('fsync', true), 'on'), coalesce(current_setting('statement_timeout', true), '') <> '8001ms'";
-/// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up. Nobody else
-/// sets just this value, so it shows whether the option has reached the server.
+/// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up. No role has
+/// just this value, so it shows whether the option has reached the server.
 const LIMIT: &str = "-c statement_timeout=8001";
 /// How long the place of a statement without an answer stays taken, if the server has the time limit. The driver notices a broken
 /// connection earlier.
@@ -181,7 +181,7 @@ impl Pool {
             }
         });
         let condition = in_time(client.query_typed(CONDITION, &[])).await?;
-        if self.timelines.see(&client).await? == Primary::Promoted {
+        if self.timelines.see(in_time(client.query_typed(TIMELINE, &[])).await?)? == Primary::Promoted {
             // They may lead to the primary of before.
             lock(&self.idle).clear();
         }
@@ -234,7 +234,7 @@ fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Client>>> {
 }
 
 /// The driver's time limit covers connecting, but not the server's first response.
-pub(super) async fn in_time<T>(work: impl Future<Output = T>) -> Result<T, String> {
+async fn in_time<T>(work: impl Future<Output = T>) -> Result<T, String> {
     timeout(PATIENCE, work).await.map_err(|_| NO_ANSWER.to_owned())
 }
 

@@ -5,12 +5,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use tokio_postgres::Client;
-
-use super::pool::in_time;
+use tokio_postgres::{Error, Row};
 
 /// The timeline of a primary, and its cluster, whose standbys have the same identifier.
-const TIMELINE: &str =
+pub(super) const TIMELINE: &str =
     "SELECT system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system()";
 
 /// The latest timeline of each cluster that this process has seen. The primary of before a failover that starts again is on an earlier
@@ -30,12 +28,12 @@ pub(super) enum Primary {
 }
 
 impl Timelines {
-    /// Compares the server of a new connection with those of earlier connections.
+    /// Compares the server of a new connection with those of earlier connections, by what it answers to [`TIMELINE`].
     ///
     /// # Errors
-    /// If it is the primary of before a failover, or does not answer.
-    pub(super) async fn see(&self, client: &Client) -> Result<Primary, String> {
-        match in_time(client.query_typed(TIMELINE, &[])).await? {
+    /// If it is the primary of before a failover, or has not answered.
+    pub(super) fn see(&self, answer: Result<Vec<Row>, Error>) -> Result<Primary, String> {
+        match answer {
             Ok(rows) => {
                 let told = rows.first().and_then(|row| Some((row.try_get(0).ok()?, row.try_get::<_, &str>(1).ok()?)));
                 told.map_or(Ok(Primary::Same), |(cluster, timeline)| self.compare(cluster, timeline))

@@ -16,7 +16,7 @@ use pg_model::{
     json, method::AuthScheme,
 };
 
-use super::{event::Event, forward::Forwarded};
+use super::event::{Event, Forwarded};
 use crate::{account::Details, failure::Failure, output, refusal, transport::RedactingTransport};
 
 /// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::forward::Forwarded;
 use crate::{output, redactor::cards};
 
 /// A received event.
@@ -75,6 +74,42 @@ impl Event {
     }
 }
 
+/// The result of a forwarded callback.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Forwarded {
+    pub(super) to: String,
+    /// The status of the response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) status: Option<u16>,
+    /// Why there is no response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
+    /// Whether the callback was acknowledged.
+    pub(super) acknowledged: bool,
+    /// The callback's id in the sandbox's journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) callback: Option<String>,
+}
+
+impl Forwarded {
+    /// Returns a short text for people.
+    fn line(&self) -> String {
+        let answer = match (self.status, &self.error) {
+            (Some(status), _) => format!("HTTP {status}"),
+            (None, error) => error.clone().unwrap_or_default(),
+        };
+        let to = &self.to;
+        match (&self.callback, self.acknowledged) {
+            (_, true) => format!("forwarded to {to}: {answer}"),
+            (Some(id), false) => format!(
+                "forwarded to {to}: {answer}; not acknowledged; send it again with `pg sandbox callbacks redeliver {id}`"
+            ),
+            (None, false) => format!("forwarded to {to}: {answer}; not acknowledged"),
+        }
+    }
+}
+
 /// Returns a record without card numbers and CV2s.
 fn shown(record: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(cards::masked(record).into_owned()).ok()
@@ -95,5 +130,23 @@ mod tests {
         let refused = event().found(Err("182\n\u{1b}[2J".to_owned()));
         assert_eq!(refused.headline(), "updaterCallback: batch b, 2 cards: not confirmed: 182\\n\\u{1b}[2J");
         assert!(event().decrypted(Ok("{}".to_owned())).headline().ends_with("decrypted, not authenticated"));
+    }
+
+    #[test]
+    fn an_unacknowledged_callback_can_be_resent() {
+        let forwarded = |status, acknowledged| Forwarded {
+            to: "http://localhost/".to_owned(),
+            status,
+            error: status.is_none().then(|| "connection refused".to_owned()),
+            acknowledged,
+            callback: Some("7".to_owned()),
+        };
+        assert_eq!(forwarded(Some(204), true).line(), "forwarded to http://localhost/: HTTP 204");
+        assert!(
+            forwarded(Some(500), false)
+                .line()
+                .ends_with("HTTP 500; not acknowledged; send it again with `pg sandbox callbacks redeliver 7`")
+        );
+        assert!(forwarded(None, false).line().contains("connection refused; not acknowledged"));
     }
 }

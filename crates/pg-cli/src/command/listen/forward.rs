@@ -16,14 +16,13 @@ use http::{HeaderName, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Empty, Limited};
 use pg_hyper::{ConnectionLimits, GuardedBody, HyperTransport, ReceiverLimits, Transport, serve_guarded};
 use pg_proto::BaseUrl;
-use serde::Serialize;
 use tokio::{
     net::TcpListener,
     sync::{Semaphore, mpsc},
 };
 use tower_service::Service;
 
-use super::confirm::Claim;
+use super::{confirm::Claim, event::Forwarded};
 use crate::transport::certificate_advice;
 
 /// Shorter than the ten seconds that the sandbox waits for a response.
@@ -66,42 +65,6 @@ impl Target {
             Ok(Self(uri))
         } else {
             Err("plain HTTP is allowed on this machine only; use https".to_owned())
-        }
-    }
-}
-
-/// The result of a forwarded callback.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Forwarded {
-    to: String,
-    /// The status of the response.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    /// Why there is no response.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    /// Whether the callback was acknowledged.
-    acknowledged: bool,
-    /// The callback's id in the sandbox's journal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    callback: Option<String>,
-}
-
-impl Forwarded {
-    /// Returns a short text for people.
-    pub(super) fn line(&self) -> String {
-        let answer = match (self.status, &self.error) {
-            (Some(status), _) => format!("HTTP {status}"),
-            (None, error) => error.clone().unwrap_or_default(),
-        };
-        let to = &self.to;
-        match (&self.callback, self.acknowledged) {
-            (_, true) => format!("forwarded to {to}: {answer}"),
-            (Some(id), false) => format!(
-                "forwarded to {to}: {answer}; not acknowledged; send it again with `pg sandbox callbacks redeliver {id}`"
-            ),
-            (None, false) => format!("forwarded to {to}: {answer}; not acknowledged"),
         }
     }
 }
@@ -277,23 +240,5 @@ mod tests {
             let copy = handed_on(&request, &Target::parse(target).unwrap());
             assert_eq!((copy.method().as_str(), copy.uri().to_string()), ("GET", expected.to_owned()));
         }
-    }
-
-    #[test]
-    fn an_unacknowledged_callback_can_be_resent() {
-        let forwarded = |status, acknowledged| Forwarded {
-            to: "http://localhost/".to_owned(),
-            status,
-            error: status.is_none().then(|| "connection refused".to_owned()),
-            acknowledged,
-            callback: Some("7".to_owned()),
-        };
-        assert_eq!(forwarded(Some(204), true).line(), "forwarded to http://localhost/: HTTP 204");
-        assert!(
-            forwarded(Some(500), false)
-                .line()
-                .ends_with("HTTP 500; not acknowledged; send it again with `pg sandbox callbacks redeliver 7`")
-        );
-        assert!(forwarded(None, false).line().contains("connection refused; not acknowledged"));
     }
 }

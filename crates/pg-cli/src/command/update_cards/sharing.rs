@@ -55,7 +55,7 @@ impl Sharing {
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             return Self::over_postgres(address, account, &plan).await;
         }
-        intents::check_file(address).map_err(|failure| failure.with("; nothing was sent"))?;
+        intents::address::check_file(address).map_err(|failure| failure.with("; nothing was sent"))?;
         Self::of(SqliteStore::connect(address).map_err(|error| not_opened(&error, address))?, account, &plan).await
     }
 

@@ -1,0 +1,43 @@
+//! The address of a store: a file, or the address of a database.
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use pg_model::mask;
+
+use crate::{failure::Failure, shell};
+
+const STORES: &str = "a store of intents is a SQLite file or postgres://user@host:port/database";
+
+/// Checks that a store of intents exists in a file.
+///
+/// # Errors
+/// If there is no file, or it is not a file.
+pub(in crate::command) fn check_file(store: &str) -> Result<(), Failure> {
+    let path = std::path::Path::new(store);
+    if path.is_file() {
+        return Ok(());
+    }
+    check_address(store)?;
+    let problem = if path.exists() {
+        format!("it is not a file; {STORES}")
+    } else {
+        format!("there is no such file; `pg intents --store {} migrate` creates it", shell::word(store))
+    };
+    Err(Failure::misuse(format!("{store}: {problem}")))
+}
+
+/// Refuses what looks like the address of a database, and would be taken for the name of a new file.
+pub(super) fn check_address(store: &str) -> Result<(), Failure> {
+    // The rest of an address may contain a password.
+    let shown = match store.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://…"),
+        None if store.starts_with("host=") || store.contains(" host=") => "host=…".to_owned(),
+        None => return Ok(()),
+    };
+    Err(Failure::misuse(format!("{}: {STORES}", mask::text(&shown))))
+}
+
+/// Names the variable in the error for a value that is not text.
+pub(super) fn parser() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new()
+        .try_map(|given| given.into_string().map_err(|_| "--store or PG_INTENTS_STORE is not valid UTF-8"))
+}
