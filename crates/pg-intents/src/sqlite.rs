@@ -35,7 +35,8 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens a file, and creates it if it is missing. The first change upgrades a file of an earlier version. Reads do not, so the start of
-    /// a fleet that is refused for its account leaves the file to the older programs.
+    /// a fleet that is refused for its account leaves the file to the older programs. Until then each read takes the lock of changes for a
+    /// moment: a program that only reads uses [`connect`](Self::connect).
     ///
     /// # Errors
     /// [`StoreError::Foreign`] if the file is something else, [`StoreError::Newer`] if a later version created it,

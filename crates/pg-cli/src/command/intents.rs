@@ -433,13 +433,15 @@ pub(super) const fn exit(error: &StoreError) -> Exit {
 pub(super) fn explained(error: &StoreError, store: &str) -> String {
     let StoreError::Older { found, known } = error else { return error.to_string() };
     let tables = if *found == 0 {
-        "the database has no store of intents".to_owned()
+        "the database has no store of intents. If orders were paid before, look for their store, since with an empty one they are paid \
+         again. For a new one"
+            .to_owned()
     } else {
-        format!("the store of intents has schema version {found} and needs {known}")
+        format!("the store of intents has schema version {found} and needs {known}:")
     };
     // A URL may have a password.
     let store = if store.contains("://") { "URL".to_owned() } else { shell::word(store) };
-    format!("{tables}: run `pg intents --store {store} migrate`")
+    format!("{tables} run `pg intents --store {store} migrate`")
 }
 
 impl From<Status> for IntentStatus {
@@ -462,7 +464,8 @@ mod tests {
         let older = |found| StoreError::Older { found, known: 3 };
         assert_eq!(
             explained(&older(0), "postgres://u:secret@h/d"),
-            "the database has no store of intents: run `pg intents --store URL migrate`"
+            "the database has no store of intents. If orders were paid before, look for their store, since with an empty one they are paid \
+             again. For a new one run `pg intents --store URL migrate`"
         );
         assert_eq!(
             explained(&older(1), "my store.sqlite"),

@@ -20,7 +20,7 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::timeline::{Primary, TIMELINE, Timelines};
+use super::timeline::{TIMELINE, Timelines};
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// The time limit of a statement, which detects a silent database.
@@ -30,7 +30,7 @@ const STANDBY: &str = "the database is read-only: it is a standby; connect to th
 /// Whether a server is a standby, from which reads may be late, whether it can lose what it acknowledges, and whether the time limit of
 /// [`LIMIT`] did not arrive.
 const CONDITION: &str = "SELECT pg_is_in_recovery(), coalesce(current_setting('synchronous_commit', true), 'on'), \
-     coalesce(current_setting('fsync', true), 'on'), coalesce(current_setting('statement_timeout', true), '') <> '8001ms'";
+     coalesce(current_setting('fsync', true), 'on'), coalesce(current_setting('statement_timeout', true), '') NOT IN ('8001ms', '8001')";
 /// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up. No role has
 /// just this value, so it shows whether the option has reached the server.
 const LIMIT: &str = "-c statement_timeout=8001";
@@ -57,7 +57,14 @@ pub(super) struct Pool {
     changing: Arc<Semaphore>,
 }
 
-type Idle = Arc<Mutex<Vec<Arc<Client>>>>;
+type Idle = Arc<Mutex<Vec<Arc<Connection>>>>;
+
+/// A connection, and the number of promotions that the pool had seen when it was opened. After a promotion, earlier connections may lead to
+/// the old primary.
+struct Connection {
+    client: Client,
+    promotions: u64,
+}
 /// The place of a statement, and that of a change.
 type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
@@ -120,29 +127,31 @@ impl Pool {
             let place = self.place(sql).await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
             let idle = loop {
                 let idle = lock(&self.idle).pop();
-                if idle.as_ref().is_none_or(|client| !client.is_closed()) {
+                let is_usable =
+                    |kept: &Arc<Connection>| !kept.client.is_closed() && self.timelines.promotions() == kept.promotions;
+                if idle.as_ref().is_none_or(is_usable) {
                     break idle;
                 }
             };
-            let client = match idle {
-                Some(client) => client,
+            let connection = match idle {
+                Some(connection) => connection,
                 None => Arc::new(self.connect().await.map_err(Failed::Lost)?),
             };
             let held = if self.is_plain.load(Ordering::Relaxed) { PATIENCE } else { HELD };
             let mut running =
-                Running { client: Arc::clone(&client), place: Some(place), idle: Arc::clone(&self.idle), held };
-            let rows = running.client.query_typed(sql, values).await;
+                Running { connection: Arc::clone(&connection), place: Some(place), idle: Arc::clone(&self.idle), held };
+            let rows = running.connection.client.query_typed(sql, values).await;
             let _place = running.place.take();
             let mut idle = lock(&self.idle);
             match rows {
                 // After a failover, the other connections may also lead to the old server.
-                Err(error) if client.is_closed() || leads_elsewhere(&error) => {
+                Err(error) if connection.client.is_closed() || leads_elsewhere(&error) => {
                     idle.clear();
                     Err(Failed::Broken(explain(&error)))
                 }
                 // After other errors from the server the connection is still usable.
                 rows => {
-                    idle.push(client);
+                    idle.push(connection);
                     rows.map_err(|error| Failed::of(&error))
                 }
             }
@@ -160,11 +169,11 @@ impl Pool {
 
     /// Runs the statements of a migration by the simple protocol.
     pub(super) async fn execute(&self, sql: &str) -> Result<(), StoreError> {
-        let client = self.connect().await.map_err(StoreError::Unavailable)?;
-        client.batch_execute(sql).await.map_err(|error| StoreError::Unavailable(explain(&error)))
+        let connection = self.connect().await.map_err(StoreError::Unavailable)?;
+        connection.client.batch_execute(sql).await.map_err(|error| StoreError::Unavailable(explain(&error)))
     }
 
-    async fn connect(&self) -> Result<Client, String> {
+    async fn connect(&self) -> Result<Connection, String> {
         let is_plain = self.is_plain.load(Ordering::Relaxed);
         let mut connected = in_time((if is_plain { &self.plain } else { &self.limited }).connect()).await?;
         if !is_plain && connected.as_ref().is_err_and(may_refuse_options) {
@@ -180,26 +189,22 @@ impl Pool {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        let condition = in_time(client.query_typed(CONDITION, &[])).await?;
-        if self.timelines.see(in_time(client.query_typed(TIMELINE, &[])).await?)? == Primary::Promoted {
-            // They may lead to the primary of before.
-            lock(&self.idle).clear();
-        }
-        match condition {
-            Ok(rows) => match rows.first().and_then(flaw) {
-                Some(flaw) => Err(flaw),
-                None => {
-                    // A pooler may also accept the option and drop it.
-                    if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
-                        self.is_plain.store(true, Ordering::Relaxed);
-                    }
-                    Ok(client)
+        let promotions = match in_time(client.query_typed(CONDITION, &[])).await? {
+            Ok(rows) => {
+                if let Some(flaw) = rows.first().and_then(flaw) {
+                    return Err(flaw);
                 }
-            },
+                // A pooler may also accept the option and drop it.
+                if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
+                    self.is_plain.store(true, Ordering::Relaxed);
+                }
+                self.timelines.see(in_time(client.query_typed(TIMELINE, &[])).await?)?
+            }
             // Not every database with PostgreSQL's protocol has standbys.
-            Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => Ok(client),
-            Err(error) => Err(explain(&error)),
-        }
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => self.timelines.promotions(),
+            Err(error) => return Err(explain(&error)),
+        };
+        Ok(Connection { client, promotions })
     }
 }
 
@@ -209,7 +214,7 @@ impl Pool {
 /// It is not cancelled. A commit that waits for a synchronous standby would then become visible without being on the standby: for
 /// example, a customer would get a page that the standby does not know after a failover.
 struct Running {
-    client: Arc<Client>,
+    connection: Arc<Connection>,
     place: Option<Place>,
     idle: Idle,
     held: Duration,
@@ -218,11 +223,11 @@ struct Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let (Some(place), Ok(runtime)) = (self.place.take(), Handle::try_current()) else { return };
-        let (client, idle, held) = (Arc::clone(&self.client), Arc::clone(&self.idle), self.held);
+        let (connection, idle, held) = (Arc::clone(&self.connection), Arc::clone(&self.idle), self.held);
         runtime.spawn(async move {
             // The server answers in order.
-            if let Ok(Ok(_)) = timeout(held, client.query_typed("SELECT 1", &[])).await {
-                lock(&idle).push(client);
+            if let Ok(Ok(_)) = timeout(held, connection.client.query_typed("SELECT 1", &[])).await {
+                lock(&idle).push(connection);
             }
             drop(place);
         });
@@ -323,5 +328,27 @@ mod tests {
         pool = Pool { limited: url.clone(), ..Pool::new(url, 2) };
         pool.query("SELECT 1", &[]).await.unwrap();
         assert!(pool.is_plain.load(Ordering::Relaxed));
+    }
+    /// While the old primary still runs, a statement may be in progress there when the promotion is noticed.
+    #[tokio::test]
+    async fn connections_from_before_a_promotion_are_not_used_again() {
+        let Some(server) = Postgres::for_one_test(&[]) else { return };
+        let pool = Pool::new(PostgresUrl::parse(&server.url("postgres")).unwrap(), 4);
+        let backend = async || -> i32 { pool.query("SELECT pg_backend_pid()", &[]).await.unwrap()[0].get(0) };
+        let old = backend().await;
+        assert_eq!(backend().await, old);
+        pool.timelines.promoted();
+        let new = backend().await;
+        assert_ne!(new, old);
+        assert_eq!(backend().await, new);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_refused_is_not_taken_for_the_present_primary() {
+        let Some(server) = Postgres::for_one_test(&["-c", "fsync=off"]) else { return };
+        let pool = Pool::new(PostgresUrl::parse(&server.url("postgres")).unwrap(), 2);
+        let refused = pool.query("SELECT 1", &[]).await.unwrap_err();
+        assert!(refused.to_string().contains("fsync is off"), "{refused}");
+        assert!(pool.timelines.is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use tokio_postgres::{Error, Row};
@@ -15,49 +15,73 @@ pub(super) const TIMELINE: &str =
 /// one, and does not have the payments of after the failover.
 #[derive(Default)]
 pub(super) struct Timelines {
-    latest: Mutex<BTreeMap<i64, u32>>,
+    seen: Mutex<Seen>,
 }
 
-/// What a connection leads to.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Primary {
-    /// The same as before, or one that cannot be compared.
-    Same,
-    /// A standby was promoted since.
-    Promoted,
+#[derive(Default)]
+struct Seen {
+    latest: BTreeMap<i64, u32>,
+    promotions: u64,
 }
 
 impl Timelines {
-    /// Compares the server of a new connection with those of earlier connections, by what it answers to [`TIMELINE`].
+    /// The number of promotions of standbys so far.
+    pub(super) fn promotions(&self) -> u64 {
+        self.seen().promotions
+    }
+
+    /// Compares the server of a new connection with those of earlier connections, by what it answers to [`TIMELINE`]. Returns the number of
+    /// promotions, with that of this server.
     ///
     /// # Errors
     /// If it is the primary of before a failover, or has not answered.
-    pub(super) fn see(&self, answer: Result<Vec<Row>, Error>) -> Result<Primary, String> {
+    pub(super) fn see(&self, answer: Result<Vec<Row>, Error>) -> Result<u64, String> {
         match answer {
             Ok(rows) => {
                 let told = rows.first().and_then(|row| Some((row.try_get(0).ok()?, row.try_get::<_, &str>(1).ok()?)));
-                told.map_or(Ok(Primary::Same), |(cluster, timeline)| self.compare(cluster, timeline))
+                told.map_or_else(|| Ok(self.promotions()), |(cluster, timeline)| self.compare(cluster, timeline))
             }
             // Not every database with PostgreSQL's protocol has timelines, and a role may not be allowed to ask.
-            Err(error) if error.as_db_error().is_some() => Ok(Primary::Same),
+            Err(error) if error.as_db_error().is_some() => {
+                let error = pg_connections::explain(&error);
+                tracing::debug!(target: "pg.fleet", error, "an old primary would not be recognised");
+                Ok(self.promotions())
+            }
             Err(error) => Err(pg_connections::explain(&error)),
         }
     }
 
     /// `timeline`: in hexadecimal digits.
-    fn compare(&self, cluster: i64, timeline: &str) -> Result<Primary, String> {
-        let Ok(timeline) = u32::from_str_radix(timeline, 16) else { return Ok(Primary::Same) };
-        let mut seen = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        let latest = seen.entry(cluster).or_insert(timeline);
-        if timeline < *latest {
+    fn compare(&self, cluster: i64, timeline: &str) -> Result<u64, String> {
+        let mut seen = self.seen();
+        let Ok(timeline) = u32::from_str_radix(timeline, 16) else { return Ok(seen.promotions) };
+        let latest = *seen.latest.entry(cluster).or_insert(timeline);
+        if timeline < latest {
             return Err(format!(
                 "this server was the primary before a failover (its timeline is {timeline}, that of the present primary {latest}), and \
-                 lacks later payments: stop it"
+                 lacks later payments: stop it before any process of the fleet is restarted"
             ));
         }
-        let promoted = timeline > *latest;
-        *latest = timeline;
-        Ok(if promoted { Primary::Promoted } else { Primary::Same })
+        if timeline > latest {
+            seen.latest.insert(cluster, timeline);
+            seen.promotions += 1;
+        }
+        Ok(seen.promotions)
+    }
+
+    /// As after a promotion that another connection has shown.
+    #[cfg(test)]
+    pub(super) fn promoted(&self) {
+        self.seen().promotions += 1;
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.seen().latest.is_empty()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -68,13 +92,14 @@ mod tests {
     #[test]
     fn the_primary_of_before_a_failover_is_told_from_another_cluster() {
         let timelines = Timelines::default();
-        assert_eq!(timelines.compare(1, "00000009"), Ok(Primary::Same));
-        assert_eq!(timelines.compare(1, "0000000A"), Ok(Primary::Promoted));
+        assert_eq!(timelines.compare(1, "00000009"), Ok(0));
+        assert_eq!(timelines.compare(1, "0000000A"), Ok(1));
         let refused = timelines.compare(1, "00000009").unwrap_err();
         assert!(refused.contains("its timeline is 9, that of the present primary 10"), "{refused}");
         // After an upgrade to another major version, timelines begin anew, in a cluster with another identifier.
-        assert_eq!(timelines.compare(2, "00000001"), Ok(Primary::Same));
-        assert_eq!(timelines.compare(1, "0000000A"), Ok(Primary::Same));
-        assert_eq!(timelines.compare(1, ""), Ok(Primary::Same));
+        assert_eq!(timelines.compare(2, "00000001"), Ok(1));
+        assert_eq!(timelines.compare(1, "0000000A"), Ok(1));
+        assert_eq!(timelines.compare(1, ""), Ok(1));
+        assert_eq!(timelines.compare(1, "0000000B"), Ok(2));
     }
 }

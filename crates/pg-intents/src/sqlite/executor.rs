@@ -22,7 +22,7 @@ type Queued = (Job, oneshot::Sender<StoreError>, Access);
 /// What a job does to the database.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Access {
-    /// It takes no lock that a change needs, and waits for none.
+    /// It takes no lock that a change needs, and waits for none, once the file is upgraded.
     Reads,
     Changes,
 }

@@ -23,8 +23,8 @@ use pg_intents::{PostgresStore, SqliteStore, StoreError};
 
 const UNSET: &str =
     "SHOP_STORE is not set: give the SQLite file, with its whole path, or the address of the database, postgres://…";
-const MISSING: &str = "there is no such file. If the shop has paid orders before, name its store, since with an empty one they are paid \
-                       again; for a new shop, type: pg intents --store \"$SHOP_STORE\" migrate";
+const EMPTY: &str = "there is no store of payments. If the shop has paid orders before, name its store (and give the role its search_path and rights), since \
+                       with an empty one they are paid again; for a new shop, type: pg intents --store \"$SHOP_STORE\" migrate";
 const MIGRATE: &str = "the database lacks tables of this version of the program; to make them, type: \
                        pg intents --store \"$SHOP_STORE\" migrate (for PostgreSQL with a pg that was built with --features postgres)";
 
@@ -47,6 +47,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     };
     let database = env::var("SHOP_STORE").map_err(|_| UNSET)?;
     let explained = |error| match error {
+        StoreError::Older { found: 0, .. } => EMPTY.to_owned(),
         StoreError::Older { .. } => MIGRATE.to_owned(),
         error => error.to_string(),
     };
@@ -59,7 +60,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     } else if database.contains("://") {
         Err("SHOP_STORE is neither a file nor an address of PostgreSQL, postgres://…".into())
     } else {
-        Err(format!("SHOP_STORE is {database}: {MISSING}").into())
+        Err(format!("SHOP_STORE is {database}: {EMPTY}").into())
     }
 }
 

@@ -55,11 +55,13 @@ fn a_shop_makes_no_empty_store() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(file("customers.json"), "{}").unwrap();
+    fs::write(file("empty.sqlite"), "").unwrap();
     for (store, says) in [
         (None, "SHOP_STORE is not set"),
         (Some(file("missing.sqlite")), "for a new shop, type: pg intents --store"),
         (Some("mysql://shop@db/shop".to_owned()), "SHOP_STORE is neither a file nor an address"),
-        (Some("host=db dbname=shop".to_owned()), "there is no such file"),
+        (Some("host=db dbname=shop".to_owned()), "there is no store of payments"),
+        (Some(file("empty.sqlite")), "If the shop has paid orders before"),
     ] {
         let mut shop = command(&sandbox, "http://127.0.0.1:1", "", &file("customers.json"));
         shop.current_dir(folder.path()).env_remove("SHOP_STORE");
@@ -70,8 +72,10 @@ fn a_shop_makes_no_empty_store() {
         let error = String::from_utf8(ended.stderr).unwrap();
         assert!(!ended.status.success() && error.contains(says) && error.lines().count() == 1, "{store:?}: {error}");
     }
-    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["customers.json"]);
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["customers.json", "empty.sqlite"]);
+    assert_eq!(fs::metadata(file("empty.sqlite")).unwrap().len(), 0);
 }
 
 #[test]
@@ -88,7 +92,7 @@ fn a_database_that_cannot_be_used_is_refused_in_one_line_that_says_what_to_type(
     if let Some(postgres) = &postgres {
         refused.push((
             format!("{}?sslmode=disable", postgres.database().unwrap()),
-            r#"pg intents --store "$SHOP_STORE" migrate"#,
+            r#"If the shop has paid orders before, name its store"#,
         ));
     }
     for (store, says) in refused {
