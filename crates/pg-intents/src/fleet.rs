@@ -39,7 +39,6 @@ mod limits;
 mod pauses;
 mod plan;
 mod settling;
-mod staying;
 mod stopwatch;
 mod working;
 
@@ -49,7 +48,6 @@ pub use plan::FleetPlan;
 use accounts::AccountCheck;
 use joining::Told;
 use settling::Worked;
-use staying::Stays;
 use stopwatch::Patience;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
@@ -80,13 +78,6 @@ struct Inner<S, T> {
     limits: FleetLimits<S>,
     /// The kinds of intents that this program can resume.
     kinds: Vec<IntentKind>,
-}
-
-/// Whether a call leaves the payment that it works on: the page of a customer is shown within the plan's patience.
-#[derive(Clone, Copy)]
-enum Leaves {
-    Never,
-    AfterPatience,
 }
 
 /// Marks a reference as worked on by this process until it is dropped.
@@ -141,13 +132,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     ///
     /// # Errors
     /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] if this call sends nothing, although an earlier payment under the
-    /// reference may have been made; [`FleetError::Store`] and [`FleetError::Pending`] if the store, or the worker that has the payment,
-    /// gives no outcome within the plan's patience: then charge again under the same reference. A call that makes the payment itself
-    /// stays until it ends ([`ChargeBounds::within`](pg_hyper::proto::machine::charge::ChargeBounds::within)).
+    /// reference may have been made; [`FleetError::Store`] and [`FleetError::Pending`] if there is no outcome within the plan's
+    /// patience: then charge again under the same reference.
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let machine = self.machine::<Charge<P>>(payment.clone())?;
         let terms = self.terms::<Charge<P>>(machine.reference(), &payment);
-        done(self.settle::<Charge<P>>(terms, payment, Leaves::Never).await?)
+        done(self.settle::<Charge<P>>(terms, payment).await?)
     }
 
     /// Pays with 3-D Secure once, across all processes, up to the step that needs the customer. Then redirect the
@@ -155,8 +145,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// waits in its row, and no process holds it.
     ///
     /// # Errors
-    /// As [`charge`](Self::charge). After the plan's patience this call returns [`FleetError::Pending`] also if it works on the payment
-    /// itself: the payment goes on in this process, and [`step`](Self::step) or the same call again returns what follows.
+    /// As [`charge`](Self::charge).
     pub async fn three_d_secure(
         &self,
         initiation: impl Into<Initiation>,
@@ -168,18 +157,18 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Initiation::SessionKey(request) => self.terms::<ThreeDSecure>(machine.reference(), request),
             Initiation::CardKey(request) => self.terms::<ThreeDSecure>(machine.reference(), request),
         };
-        self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured, Leaves::AfterPatience).await
+        self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured).await
     }
 
     /// Opens a checkout under a name that you choose, once across all processes. Then redirect the customer to the
     /// page, and call [`event`](Self::event) on any server for each callback and return.
     ///
     /// # Errors
-    /// As [`three_d_secure`](Self::three_d_secure); [`FleetError::Checkout`] if the request states no amount.
+    /// As [`charge`](Self::charge); [`FleetError::Checkout`] if the request states no amount.
     pub async fn checkout(&self, name: &str, request: GetToken) -> Result<FleetStep, FleetError> {
         self.machine::<Checkout>(request.clone())?;
         let terms = Terms { request: None, ..self.terms::<Checkout>(name, &request) };
-        self.settle::<Checkout>(terms, request, Leaves::AfterPatience).await
+        self.settle::<Checkout>(terms, request).await
     }
 
     /// Captures, cancels or refunds under a name that you choose, once across all processes. The request is sent again
@@ -201,34 +190,25 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.machine::<Operation<P>>(request.clone())?;
         let terms = self.terms::<Operation<P>>(name, &request);
         storable(&terms)?;
-        done(self.settle::<Operation<P>>(terms, request, Leaves::Never).await?)
+        done(self.settle::<Operation<P>>(terms, request).await?)
     }
 
     /// Begins any machine, or joins the one that was begun under the same terms.
-    async fn settle<M: StoredMachine>(
-        &self,
-        terms: Terms,
-        request: M::Request,
-        leaves: Leaves,
-    ) -> Result<FleetStep, FleetError> {
+    async fn settle<M: StoredMachine>(&self, terms: Terms, request: M::Request) -> Result<FleetStep, FleetError> {
         if self.is_stopping() {
             return Err(FleetError::ShuttingDown { reference: terms.key.reference });
         }
-        let patience = self.patience();
-        let stays = match leaves {
-            Leaves::Never => Stays::UntilItEnds,
-            Leaves::AfterPatience => Stays::For(&patience),
-        };
         let mut told = Told::default();
-        if let Some(busy) = self.occupy(&terms.key.reference) {
-            if let Some(stop) = self.why_stopped_at_last(&patience).await? {
-                return self.told_while_stopped(&terms, stop).await;
-            }
-            if let Some(settled) = self.begin_here::<M>(busy, &terms, request.clone(), &mut told, stays).await {
-                return settled;
-            }
+        let Some(busy) = self.occupy(&terms.key.reference) else { return self.join::<M>(&terms, request, told).await };
+        if let Some(stop) = self.why_stopped_at_last().await? {
+            return self.told_while_stopped(&terms, stop).await;
         }
-        self.join::<M>(&terms, request, told, stays).await
+        let settled = self.begin::<M>(&terms, request.clone(), &mut told.begun).await;
+        drop(busy);
+        match settled {
+            Some(settled) => settled,
+            None => self.join::<M>(&terms, request, told).await,
+        }
     }
 
     /// Stores a payment that any worker may charge, and returns when it is stored. The payment must contain no card

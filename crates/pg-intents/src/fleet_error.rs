@@ -75,8 +75,8 @@ pub enum FleetError {
         /// The error of the store.
         error: StoreError,
     },
-    /// The payment goes on, by another worker or call, or by a task that this call has left to this process, and has not ended within the
-    /// plan's patience. Charge again under the same reference to keep waiting; the outbox also delivers the outcome.
+    /// Another worker has the payment, and has not finished it within the plan's patience. Charge again under the same
+    /// reference to keep waiting; the outbox also delivers the outcome.
     #[error("{reference}: the fleet continues the payment; ask again under the same reference")]
     Pending {
         /// The reference.

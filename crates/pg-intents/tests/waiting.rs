@@ -11,18 +11,15 @@ use std::{
 use pg_faulty_intents::Before;
 use pg_hyper::{
     Client, ClientBuilder, Clock, VirtualClock,
-    proto::{
-        machine::{Moment, checkout::CheckoutPlan, three_d_secure::ThreeDSecurePlan, throttle::ThrottleLimits},
-        model::InitiateThreeDSecureCardKey,
-    },
+    proto::machine::{Moment, checkout::CheckoutPlan, throttle::ThrottleLimits},
 };
-use pg_intents::{Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _};
-use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
+use pg_intents::{Fleet, FleetError, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _};
+use tokio::task::JoinSet;
 
 use crate::{
-    machines::{ASKS, token},
+    machines::token,
     planted::Still,
-    world::{Fault, LEASE, Wire, World, by_key, order},
+    world::{Fault, Wire, World, by_key},
 };
 
 /// Its deadlines go by the real clock: the shared one leaps over the time of every other request that is in flight.
@@ -87,113 +84,14 @@ async fn a_question_keeps_its_deadline_if_the_clocks_of_plan_and_client_differ()
     assert_eq!(fleet.step("cart-1").await.unwrap(), opened);
 }
 
-/// Time passes only while nothing else can happen.
-#[tokio::test(start_paused = true)]
-async fn a_step_with_little_patience_returns_what_it_has_just_found() {
+#[tokio::test]
+async fn a_step_without_patience_returns_what_it_has_just_found() {
     let (world, wire, key) = World::with_card().await;
-    let plan = World::plan("one").patience(Duration::from_millis(1));
+    let plan = World::plan("one").patience(Duration::ZERO);
     let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
     fleet.submit(by_key(&key, "order-1")).await.unwrap();
     let step = fleet.step("order-1").await.unwrap();
     assert!(matches!(&step, FleetStep::Done(outcome) if outcome.name() == "approved"), "{step:?}");
-}
-
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Ends with what a customer's page gets. Time passes only while nothing else can happen.
-async fn page(call: impl Future<Output = Result<FleetStep, FleetError>>) -> Result<FleetStep, FleetError> {
-    timeout(PATIENCE + Duration::from_secs(2), call).await.expect("it does not wait for longer than its patience")
-}
-
-fn is_pending(step: &Result<FleetStep, FleetError>) -> bool {
-    matches!(step, Err(FleetError::Pending { .. }))
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_step_waits_no_longer_than_its_patience_for_a_payment_that_goes_on_in_its_own_process() {
-    let (world, wire, key) = World::with_card().await;
-    *wire.fault.lock().unwrap() = Some(Fault::Held);
-    let plan = World::plan("one").patience(PATIENCE);
-    let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
-    fleet.submit(by_key(&key, "order-1")).await.unwrap();
-    for _ in 0..2 {
-        let step = page(fleet.step("order-1")).await;
-        assert!(is_pending(&step), "{step:?}");
-    }
-    let row = async || world.store.find(&IntentKey::new(fleet.account(), "order-1")).await.unwrap().unwrap();
-    let held = row().await;
-    assert_eq!((held.owner.as_deref(), held.fence), (Some(fleet.owner()), 2), "it goes on: {}", held.history);
-    assert_eq!(fleet.work_once().await.unwrap(), 0);
-    wire.released.notify_one();
-    let FleetStep::Done(paid) = page(fleet.step("order-1")).await.unwrap() else { panic!("it asks nothing") };
-    assert_eq!((paid.name(), wire.paid.load(Ordering::SeqCst)), ("approved", 1));
-    assert_eq!(row().await.fence, 2, "by one claim");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_page_waits_no_longer_than_its_patience_for_its_own_checkout_or_challenge() {
-    let world = World::new();
-    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
-    let (gate, stored) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
-    let (opened, rests) = (Arc::clone(&gate), Arc::clone(&stored));
-    // A statement that gets its answer when the gate is open.
-    let store = world.faulty(None).before(move |method| -> Before {
-        let (gate, rests) = (Arc::clone(&opened), Arc::clone(&rests));
-        Box::pin(async move {
-            if method == "rest" {
-                rests.fetch_add(1, Ordering::SeqCst);
-                gate.acquire().await.unwrap().forget();
-            }
-            Ok(())
-        })
-    });
-    let plan = World::plan("one").patience(PATIENCE);
-    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
-    let initiation =
-        || InitiateThreeDSecureCardKey::new(&key, order("order-2", 499)).return_url("https://shop.example/back");
-    for (reference, event) in [
-        ("cart-1", FleetEvent::Reported { trans_key: "0123456789abcdef0123456789abcdef".to_owned() }),
-        ("order-2", FleetEvent::Returned),
-    ] {
-        let call = async || match reference {
-            "cart-1" => page(fleet.checkout(reference, token())).await,
-            _ => page(fleet.three_d_secure(initiation(), ThreeDSecurePlan::default())).await,
-        };
-        stored.store(0, Ordering::SeqCst);
-        for step in [call().await, call().await, page(fleet.step(reference)).await] {
-            assert!(is_pending(&step), "{reference}: {step:?}");
-        }
-        gate.add_permits(1);
-        let asked = page(fleet.step(reference)).await.unwrap();
-        assert!(matches!(asked, FleetStep::Ask(_)), "{reference}: {asked:?}");
-        assert_eq!(call().await.unwrap(), asked, "{reference}");
-        assert_eq!(stored.load(Ordering::SeqCst), 1, "{reference} was begun once");
-        // The same call continues the payment after an event.
-        fleet.event(reference, &event).await.unwrap();
-        let step = call().await;
-        assert!(is_pending(&step), "{reference}: {step:?}");
-        gate.add_permits(1);
-        assert_eq!(call().await.unwrap(), asked, "{reference}");
-        assert_eq!(stored.load(Ordering::SeqCst), 2, "{reference} was continued once");
-    }
-}
-
-/// The customer has closed the page: the call of a web server ends with its connection.
-#[tokio::test(start_paused = true)]
-async fn a_payment_whose_caller_leaves_is_left_to_the_worker() {
-    let (world, wire, key) = World::with_card().await;
-    *wire.fault.lock().unwrap() = Some(Fault::Held);
-    let plan = World::plan("one").patience(PATIENCE);
-    let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
-    fleet.submit(by_key(&key, "order-1")).await.unwrap();
-    tokio::select! {
-        step = fleet.step("order-1") => panic!("its reply is held: {step:?}"),
-        () = wire.hanging.notified() => {}
-    }
-    world.sandbox.advance(LEASE);
-    assert_eq!(fleet.work_once().await.unwrap(), 1);
-    let FleetStep::Done(paid) = page(fleet.step("order-1")).await.unwrap() else { panic!("it asks nothing") };
-    assert_eq!((paid.name(), wire.paid.load(Ordering::SeqCst)), ("approved", 1));
 }
 
 #[tokio::test]

@@ -2,13 +2,13 @@
 
 use pg_hyper::Transport;
 
-use super::{Fleet, joining::Told, pauses::Pauses, staying::Stays};
+use super::{Fleet, joining::Told, pauses::Pauses};
 use crate::{Claimed, FleetError, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
 
 /// The result of an attempt to continue a payment.
 enum Attempt {
     Continued,
-    /// Another call or worker has it, it goes on without this call, or the store did not answer.
+    /// Another call or worker has it, or the store did not answer.
     Elsewhere,
     /// This process sends nothing, or cannot resume it.
     Impossible,
@@ -41,8 +41,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Processes the events of the payment under this reference, then returns its question or its outcome. If no other process
-    /// works on the payment, this one continues it, also after this call has returned [`FleetError::Pending`]. Does not wait for the events
-    /// of an unknown payment that are due at the end of the minute.
+    /// works on the payment, this one continues it. Does not wait for the events of an unknown payment that are due at the end of
+    /// the minute.
     ///
     /// # Errors
     /// [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).
@@ -64,7 +64,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         return Ok(step);
                     }
                     if found.is_due() {
-                        match self.go_on_with(&key, Stays::For(&patience)).await {
+                        match self.go_on_with(&key).await {
                             // The row says more now. If it is due again at once, the next attempt follows after a pause.
                             Attempt::Continued => {
                                 if std::mem::replace(&mut has_continued, true) {
@@ -94,19 +94,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    async fn go_on_with(&self, key: &IntentKey, stays: Stays<'_>) -> Attempt {
+    async fn go_on_with(&self, key: &IntentKey) -> Attempt {
         let Some(busy) = self.occupy(&key.reference) else { return Attempt::Elsewhere };
-        let (fleet, key) = (self.clone(), key.clone());
-        let goes_on = Box::pin(async move {
-            let attempt = fleet.attempt(&key).await;
-            drop(busy);
-            attempt
-        });
-        stays.with(goes_on).await.unwrap_or(Attempt::Elsewhere)
-    }
-
-    async fn attempt(&self, key: &IntentKey) -> Attempt {
-        match self.0.limits.stopped().await {
+        let attempt = match self.0.limits.stopped().await {
             Err(_) => Attempt::Elsewhere,
             Ok(stop) if stop.is_some() || self.0.client.stopped().is_some() || self.is_stopping() => {
                 Attempt::Impossible
@@ -121,6 +111,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
                 Ok(Some(Claimed::Not(_)) | None) | Err(_) => Attempt::Elsewhere,
             },
-        }
+        };
+        drop(busy);
+        attempt
     }
 }

@@ -2,7 +2,7 @@
 
 use pg_hyper::{Transport, proto::machine::throttle::StopReason};
 
-use super::{Busy, Fleet, Worked, pauses::Pauses, same_payment, staying::Stays, stopwatch::Patience};
+use super::{Fleet, Worked, pauses::Pauses, same_payment};
 use crate::{
     Claimed, FleetError, FleetStep, IntentRow, IntentStatus, IntentStore, StoreError, machines::StoredMachine,
     terms::Terms,
@@ -37,11 +37,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         terms: &Terms,
         request: M::Request,
         mut told: Told,
-        stays: Stays<'_>,
     ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
-        let own = self.patience();
-        let patience = if let Stays::For(patience) = stays { patience } else { &own };
+        let patience = self.patience();
         // The end of a payment does not notify other processes, since that would slow down every payment, and few
         // payments are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
@@ -57,7 +55,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     if let Some(settled) = self.told(&found, &mut told)? {
                         return Ok(settled);
                     }
-                    match self.take_over::<M>(found, request.clone(), stays).await {
+                    match self.take_over::<M>(&found, request.clone()).await {
                         Ok(None) => {}
                         Ok(Some(settled)) => return Ok(settled),
                         Err(error) => return told.outcome.ok_or(error),
@@ -66,11 +64,12 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
                 // The first caller has not stored the row yet, or will never do so.
                 Ok(None) => {
-                    if let Some(busy) = self.occupy(reference)
-                        && let Some(settled) =
-                            self.begin_here::<M>(busy, terms, request.clone(), &mut told, stays).await
-                    {
-                        return settled;
+                    if let Some(busy) = self.occupy(reference) {
+                        let settled = self.begin::<M>(terms, request.clone(), &mut told.begun).await;
+                        drop(busy);
+                        if let Some(settled) = settled {
+                            return settled;
+                        }
                     }
                     None
                 }
@@ -87,28 +86,6 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Begins a payment for this call; `None` if another worker has it, or if it goes on without this call.
-    pub(super) async fn begin_here<M: StoredMachine>(
-        &self,
-        busy: Busy<S, T>,
-        terms: &Terms,
-        request: M::Request,
-        told: &mut Told,
-        stays: Stays<'_>,
-    ) -> Option<Result<FleetStep, FleetError>> {
-        let (fleet, terms) = (self.clone(), terms.clone());
-        let begins = Box::pin(async move {
-            let mut begun = false;
-            let settled = fleet.begin::<M>(&terms, request, &mut begun).await;
-            drop(busy);
-            (settled, begun)
-        });
-        // Work that goes on may have sent a request.
-        let (settled, begun) = stays.with(begins).await.unwrap_or((None, true));
-        told.begun |= begun;
-        settled
-    }
-
     /// Returns why this process sends nothing, although the account is not stopped.
     pub(super) fn unanswered(&self) -> Option<FleetError> {
         let stop = self.0.client.stopped().filter(|stop| matches!(stop, StopReason::Unanswered))?;
@@ -116,7 +93,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Returns why nothing may be sent, when the store responds. A caller waits for that as long as for an outcome.
-    pub(super) async fn why_stopped_at_last(&self, patience: &Patience) -> Result<Option<FleetError>, StoreError> {
+    pub(super) async fn why_stopped_at_last(&self) -> Result<Option<FleetError>, StoreError> {
+        let patience = self.patience();
         loop {
             match self.0.limits.stopped().await {
                 Err(error) if !error.is_lasting() && !self.is_stopping() && !patience.is_over() => {
@@ -157,32 +135,23 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Continues a payment whose worker has died; `None` if another worker has it, or if it goes on without this call.
+    /// Continues a payment whose worker has died.
     async fn take_over<M: StoredMachine>(
         &self,
-        found: IntentRow,
+        found: &IntentRow,
         request: M::Request,
-        stays: Stays<'_>,
     ) -> Result<Option<FleetStep>, FleetError> {
         if !found.is_due() || self.is_stopping() {
             return Ok(None);
         }
-        let Some(busy) = self.occupy(&found.key.reference) else { return Ok(None) };
-        let (fleet, key) = (self.clone(), found.key);
-        let continues = Box::pin(async move {
-            let worked = match fleet.claim_one(&key).await {
-                Ok(Some(Claimed::Taken(intent))) => Some(fleet.resume::<M>(&intent, Some(request)).await),
-                _ => None,
-            };
-            drop(busy);
-            match worked {
-                Some(Worked::Ended(settled)) => Ok(Some(FleetStep::Done(settled))),
-                Some(Worked::Asks(question)) => Ok(Some(FleetStep::Ask(question))),
-                Some(Worked::Failed(error)) => Err(error),
-                Some(Worked::Stopping) => Err(FleetError::ShuttingDown { reference: key.reference }),
-                Some(Worked::Waits | Worked::Lost { .. } | Worked::Store { .. }) | None => Ok(None),
-            }
-        });
-        stays.with(continues).await.unwrap_or(Ok(None))
+        let Some(_busy) = self.occupy(&found.key.reference) else { return Ok(None) };
+        let Ok(Some(Claimed::Taken(intent))) = self.claim_one(&found.key).await else { return Ok(None) };
+        match self.resume::<M>(&intent, Some(request)).await {
+            Worked::Ended(settled) => Ok(Some(FleetStep::Done(settled))),
+            Worked::Asks(question) => Ok(Some(FleetStep::Ask(question))),
+            Worked::Failed(error) => Err(error),
+            Worked::Stopping => Err(FleetError::ShuttingDown { reference: found.key.reference.clone() }),
+            Worked::Waits | Worked::Lost { .. } | Worked::Store { .. } => Ok(None),
+        }
     }
 }

@@ -108,13 +108,8 @@ impl FleetPlan {
         self
     }
 
-    /// Sets how long a caller waits for an outcome, and for an unreachable database. Then it gets [`FleetError::Pending`], or an error of the
-    /// store, and the payment goes on. [`Fleet::charge`] and [`Fleet::operation`] wait longer if the call makes the payment itself. For as
-    /// long as this, a worker repeats the statement that stores an outcome. Default: 90 seconds.
-    ///
-    /// [`Fleet::charge`]: crate::Fleet::charge
-    /// [`Fleet::operation`]: crate::Fleet::operation
-    /// [`FleetError::Pending`]: crate::FleetError::Pending
+    /// Sets how long a caller waits for an outcome, and for an unreachable database. For as long, a worker repeats the statement that
+    /// stores an outcome. Default: 90 seconds.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

@@ -41,22 +41,7 @@ impl Patience {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.left().is_zero()
-    }
-
-    /// Ends when it is over.
-    pub(super) async fn over(&self) {
-        loop {
-            let left = self.left();
-            if left.is_zero() {
-                return;
-            }
-            self.clock.sleep_until(self.clock.now().after(left)).await;
-        }
-    }
-
-    fn left(&self) -> Duration {
-        self.length.saturating_sub(self.began.passed(&*self.clock))
+        self.began.passed(&*self.clock) >= self.length
     }
 }
 

@@ -65,17 +65,18 @@ impl Checkout {
                 }
                 Finding::Pending => self.try_again(None, now, random),
             },
-            // An early search ends the checkout only with a payment.
+            // What an early search finds ends the checkout only with a payment. A report is kept, and its owner told, as without a search.
             ExchangeResult::HeldBack if self.state.early => false,
-            ExchangeResult::Shut(refused) if is_about_the_account(&refused) && !self.state.early => {
+            ExchangeResult::Shut(refused)
+                if is_about_the_account(&refused) && (!self.state.early || self.may_be_made_up()) =>
+            {
                 return self.not_known(key, UnknownReason::LookupRefused(refused));
             }
             ExchangeResult::HeldBack => return self.not_known(key, UnknownReason::HeldBack),
             ExchangeResult::Refused(refused) | ExchangeResult::Done(refused) | ExchangeResult::Shut(refused)
                 if refused.remedy() != Remedy::Retry =>
             {
-                // A refusal about the account says nothing about the transaction.
-                if !self.may_be_made_up() || is_about_the_account(&refused) {
+                if !self.may_be_made_up() {
                     self.doubt(&key);
                 }
                 return self.done_with(&key, now);
