@@ -213,11 +213,13 @@ fn unusable(name: &str, got: &str, answer: &Answer, notes: &mut Notes) {
     let is_of_card = !OF_ANOTHER_KIND.iter().any(|code| code.as_str() == answer.code);
     match name {
         "payment" => notes.unusable(Role::Approved, &format!("no payment was approved: {got}")),
-        "pending" if answer.code.is_empty() => {
+        "pending" if answer.is_success() => {
             notes.unusable(Role::Challenge, &format!("its authentication began without a challenge: {got}"));
         }
         // The page was opened, so an authentication without a challenge is finished.
-        "authenticated" if is_of_card && notes.is_opened("visit") => {
+        "authenticated"
+            if is_of_card && (answer.is_success() || !answer.code.is_empty()) && notes.is_opened("visit") =>
+        {
             let why = "no payment was approved after its challenge page was opened: the card needs a challenge, or the page \
                        needs a browser";
             notes.unusable(Role::NotEnrolled, &format!("{why}: {got}"));

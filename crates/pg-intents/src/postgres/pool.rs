@@ -234,7 +234,7 @@ impl Drop for Running {
     }
 }
 
-fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Client>>> {
+fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Connection>>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderName, Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderName, Request, Response, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Empty, Limited};
 use pg_hyper::{ConnectionLimits, GuardedBody, HyperTransport, ReceiverLimits, Transport, serve_guarded};
 use pg_proto::BaseUrl;
@@ -141,10 +141,8 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     let token = request.uri().path().rsplit('/').next().unwrap_or_default();
     let Some(what) = shared.names.get(token).copied() else { return StatusCode::NOT_FOUND };
     let (parts, body) = request.into_parts();
-    // No more arrives than it says.
-    let length = parts.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    let length = length.unwrap_or(usize::MAX).min(shared.limits.body_bytes);
-    let Ok(_room) = shared.room.try_acquire_many(u32::try_from(length).unwrap_or(u32::MAX)) else {
+    let most = most(&parts.headers).min(shared.limits.body_bytes);
+    let Ok(_room) = shared.room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await else {
         return StatusCode::SERVICE_UNAVAILABLE;
     };
     let Ok(body) = Limited::new(body, shared.limits.body_bytes).collect().await else {
@@ -167,6 +165,15 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
         callback,
     }));
     told
+}
+
+/// The most bytes that a body with these headers can have.
+fn most(headers: &HeaderMap) -> usize {
+    match headers.get(header::CONTENT_LENGTH) {
+        Some(length) => length.to_str().ok().and_then(|length| length.parse().ok()).unwrap_or(usize::MAX),
+        None if headers.contains_key(header::TRANSFER_ENCODING) => usize::MAX,
+        None => 0,
+    }
 }
 
 /// Sends the same request to the target. A query is appended to that of the target: it may have the fields of a callback.
@@ -227,6 +234,15 @@ mod tests {
         let names: Vec<&str> = copy.headers().keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["content-type", "pg-callback"]);
         assert_eq!(copy.body(), "{}");
+    }
+
+    #[test]
+    fn a_body_takes_the_room_that_its_headers_ask_for() {
+        let most =
+            |name: &'static str, value| most(Request::post("/token").header(name, value).body(()).unwrap().headers());
+        assert_eq!(most("content-length", "12"), 12);
+        assert_eq!(most("transfer-encoding", "chunked"), usize::MAX);
+        assert_eq!(most("accept", "*/*"), 0);
     }
 
     #[test]
