@@ -16,7 +16,7 @@ use pg_proto::{
     machine::{
         Moment,
         retry::{Repeated, described, differs},
-        throttle::{CredentialCheck, StopReason},
+        throttle::{CredentialCheck, StopReason, says_nothing},
     },
 };
 use tracing::Instrument;
@@ -272,8 +272,12 @@ impl<T: Transport> Client<T> {
         sending.end(&sent);
         let (result, end) = match sent {
             Ok(response) => {
+                let empty = says_nothing(response.body()).then(|| response.clone());
                 let reply = read(response);
-                let check = admission.answered_with(&reply);
+                let check = match &empty {
+                    Some(response) => admission.answered(response),
+                    None => admission.answered_with(&reply),
+                };
                 let result = match reply {
                     Ok((reply, None)) => Ok(reply),
                     Ok((_, Some((field, key)))) => Err(Error::OtherReply(field, key)),

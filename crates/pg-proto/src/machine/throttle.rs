@@ -75,6 +75,8 @@ mod tests;
 pub use account::{ACCOUNT_NAME, AccountThrottle};
 
 use came_back::CameBack;
+#[doc(hidden)]
+pub use came_back::says_nothing;
 use state::{Flight, State};
 
 /// The [name](super::SavedState::machine) of a [`Throttle`] in a saved state.

@@ -254,7 +254,7 @@ mod tests {
         let mut mended = resumed(&throttle.save(), &right);
         let Permit::Go(ticket) = mended.gateway().ask(at(60)) else { panic!("it may be right") };
         assert_eq!(mended.gateway().ask(at(60)), Permit::WaitUntil(at(180)), "the next failure locks out");
-        mended.gateway().answered(ticket, &reply("{}"), at(61));
+        mended.gateway().answered(ticket, &reply(r#"{"result":"OK"}"#), at(61));
         for _ in 0..5 {
             assert!(matches!(mended.gateway().ask(at(61)), Permit::Go(_)), "it is right");
         }
@@ -266,7 +266,7 @@ mod tests {
         let saved = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7).limits(limits).save();
         let ask_twice = |throttle: &mut Throttle| {
             let Permit::Go(ticket) = throttle.ask(at(0)) else { panic!("one may go") };
-            throttle.answered(ticket, &http::Response::new(Bytes::from("{}")), at(0));
+            throttle.answered(ticket, &http::Response::new(Bytes::from(r#"{"result":"OK"}"#)), at(0));
             throttle.ask(at(0))
         };
         let mut as_stored = AccountThrottle::resume(&saved, &wrong(), limits).unwrap();

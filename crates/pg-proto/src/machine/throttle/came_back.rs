@@ -31,7 +31,7 @@ impl CameBack {
     /// Classifies a reply of a service, with the account's dialect.
     pub(super) fn of(service: &ServiceInfo, response: &http::Response<Bytes>, dialect: &Dialect) -> Self {
         let success = response.status().is_success();
-        let ours = is_of_the_service(response.body());
+        let ours = is_of_the_service(response.body()) && !says_nothing(response.body());
         if success && ours && response.body().len() > LONGEST_ERROR {
             return Self::Accepted;
         }
@@ -75,6 +75,16 @@ fn is_of_the_service(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
     let head = &body[..body.len().min(512)];
     matches!(head.first(), Some(b'{' | b'[')) || head.windows(ROOT.len()).any(|window| window == ROOT)
+}
+
+/// Whether a body is an empty JSON object or list. No reply of a method is, but the answer of a proxy may be, so it does not show that the
+/// service has accepted the credentials.
+pub fn says_nothing(body: &[u8]) -> bool {
+    let inner = match body.trim_ascii() {
+        [b'{', inner @ .., b'}'] | [b'[', inner @ .., b']'] => inner,
+        _ => return false,
+    };
+    inner.trim_ascii().is_empty()
 }
 
 const ROOT: &[u8] = b"<serviceResponse";
@@ -141,6 +151,19 @@ mod tests {
             assert_eq!(came_back_of(five, dialect, 401, &body("3")), CameBack::CredentialError("3".into()));
             assert_eq!(came_back_of(Initiate::INFO.service, dialect, 400, &body("3")), CameBack::Other);
             assert_eq!(came_back_of(five, dialect, 401, &body("1")), CameBack::Other);
+        }
+    }
+
+    /// Otherwise the throttle would permit more requests than failures are left, and the address could be locked out.
+    #[test]
+    fn an_empty_reply_shows_no_accepted_credentials() {
+        for body in ["{}", " { }\n", "[]", "[ ]"] {
+            let reply = http::Response::new(Bytes::from(body));
+            let came_back = CameBack::of(Initiate::INFO.service, &reply, &Dialect::documented());
+            assert_eq!(came_back, CameBack::Doubtful, "{body}");
+        }
+        for body in ["{", "{]", "", r#"{"a":1}"#, "[{}]"] {
+            assert!(!says_nothing(body.as_bytes()), "{body}");
         }
     }
 
