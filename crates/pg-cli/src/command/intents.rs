@@ -144,7 +144,7 @@ struct Shown<'a> {
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     block_on(async {
-        if arguments.store.starts_with("postgres://") || arguments.store.starts_with("postgresql://") {
+        if address::is_postgres(&arguments.store) {
             return postgres(&arguments, json).await;
         }
         let store = match arguments.action {

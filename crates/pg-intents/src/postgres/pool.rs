@@ -329,6 +329,7 @@ mod tests {
         pool.query("SELECT 1", &[]).await.unwrap();
         assert!(pool.is_plain.load(Ordering::Relaxed));
     }
+
     /// While the old primary still runs, a statement may be in progress there when the promotion is noticed.
     #[tokio::test]
     async fn connections_from_before_a_promotion_are_not_used_again() {

@@ -7,6 +7,11 @@ use crate::{failure::Failure, shell};
 
 const STORES: &str = "a store of intents is a SQLite file or postgres://user@host:port/database";
 
+/// Whether a store is a PostgreSQL database.
+pub(in crate::command) fn is_postgres(store: &str) -> bool {
+    store.starts_with("postgres://") || store.starts_with("postgresql://")
+}
+
 /// Checks that a store of intents exists in a file.
 ///
 /// # Errors

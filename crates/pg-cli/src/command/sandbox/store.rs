@@ -4,13 +4,12 @@ use pg_model::mask;
 use pg_sandbox::StoreChoice;
 
 use super::Arguments;
-use crate::{failure::Failure, output};
+use crate::{command::intents::address::is_postgres, failure::Failure, output};
 
 /// Returns the store that `--store` names, and a description of where it is.
 pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
     let store = &arguments.store;
-    let is_database = |text: &&str| text.starts_with("postgres://") || text.starts_with("postgresql://");
-    if let Some(url) = store.to_str().filter(is_database) {
+    if let Some(url) = store.to_str().filter(|text| is_postgres(text)) {
         return database(url, arguments);
     }
     if arguments.store_key.is_some() || !arguments.store_key_older.is_empty() || arguments.reseal {

@@ -52,7 +52,7 @@ impl Sharing {
     /// # Errors
     /// If the store cannot be used, or sending was stopped.
     pub(super) async fn over(address: &str, account: &Account, plan: FleetPlan) -> Result<Self, Failure> {
-        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+        if intents::address::is_postgres(address) {
             return Self::over_postgres(address, account, &plan).await;
         }
         intents::address::check_file(address).map_err(|failure| failure.with("; nothing was sent"))?;
