@@ -82,3 +82,27 @@ async fn a_checkout_stays_with_its_server_for_a_minute_after_an_event() {
     assert!(stayed >= MINUTE && stayed <= 3 * MINUTE, "{stayed:?}");
     assert_eq!(row(&fleet, "cart-1").await.owner, None);
 }
+
+/// The report arrives in time. No worker is free before the time for late reports is over.
+#[tokio::test]
+async fn a_report_that_waits_in_the_row_is_looked_up_before_the_checkout_lapses() {
+    let (world, wire, _) = World::with_card().await;
+    let fleet = worker("one", &world, &wire).await;
+    let token = token().trans_reference("cart-1");
+    assert!(matches!(fleet.checkout("cart-1", token).await.unwrap(), FleetStep::Ask(_)));
+    world.sandbox.advance(30 * MINUTE);
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    for _ in 0..19 {
+        while fleet.work_once().await.unwrap() == 0 {
+            world.sandbox.advance(Duration::from_secs(1));
+        }
+    }
+    assert_eq!(row(&fleet, "cart-1").await.status, IntentStatus::Open, "one part is left");
+    fleet.event("cart-1", &FleetEvent::Reported { trans_key: "made-up".to_owned() }).await.unwrap();
+    world.sandbox.advance(2 * MINUTE);
+    wire.sent.lock().unwrap().clear();
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(fleet.outcome("cart-1").await.unwrap().unwrap().name(), "not-paid");
+    let sent = wire.sent.lock().unwrap().clone();
+    assert_eq!(sent, ["transaction_lookup", "lookup"], "the reported transaction, then the search");
+}

@@ -39,6 +39,8 @@ pub(crate) struct World {
 pub(crate) struct Wire {
     inner: TowerTransport<InProcess>,
     pub(crate) paid: Arc<AtomicUsize>,
+    /// The methods of all requests that have left.
+    pub(crate) sent: Arc<Mutex<Vec<String>>>,
     pub(crate) fault: Arc<Mutex<Option<Fault>>>,
     pub(crate) hanging: Arc<Notify>,
     /// Lets a held reply go.
@@ -80,6 +82,8 @@ impl Transport for Wire {
         if self.away.load(Ordering::SeqCst) {
             return Err(TransportError::not_sent("connection refused"));
         }
+        let method = request.uri().path().rsplit('/').find(|part| *part != "xml").unwrap_or_default().to_owned();
+        self.sent.lock().unwrap().push(method);
         let pays = ["/auth", "/refund"].iter().any(|path| request.uri().path().contains(path));
         let fault = if pays { self.fault.lock().unwrap().take() } else { None };
         if pays {
@@ -200,6 +204,7 @@ impl World {
         Wire {
             inner: TowerTransport::new(self.sandbox.clone()),
             paid: Arc::default(),
+            sent: Arc::default(),
             fault: Arc::new(Mutex::new(fault)),
             hanging: Arc::default(),
             released: Arc::default(),

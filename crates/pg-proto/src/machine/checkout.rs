@@ -70,7 +70,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use pg_model::{Amount, ApiRequest, EnterpriseTransactionType, GetToken, TransactionLookup, Url, method::ServiceInfo};
 use serde::{Deserialize, Serialize};
 
-use self::{checking::BETWEEN_LOOKS, lingering::LateReports};
+use self::lingering::LateReports;
 use super::{
     Action, Event, Failure, Machine, Moment, ResumeError, SavedState, attempts::Attempts, books::Services,
     exchange::UNTIL_THE_REPLY, settlement::Money, time_limit::ShortenedLimit,
@@ -186,6 +186,9 @@ struct State {
     /// Whether the search belongs to such a round, so that only a payment that it finds ends the checkout.
     #[serde(default)]
     early: bool,
+    /// Whether the machine waits for reports since it began. A driver that stops at each wait would wait for them again and again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    listened: bool,
     /// A transaction that is neither paid nor failed, or that could not be looked up.
     unclear: Option<String>,
     /// Further such transactions: those whose replies name no token, then those that were told before it.
@@ -247,7 +250,8 @@ impl Checkout {
         Ok(Self::with(account, plan, state, Some(request)))
     }
 
-    /// Resumes from the state that was saved last.
+    /// Resumes from the state that was saved last. If the time for late reports is over, the machine takes reports for a second after
+    /// [`Event::Begin`], before its first request, since they may have waited for it.
     ///
     /// # Errors
     ///
@@ -293,11 +297,11 @@ impl Checkout {
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let untold = std::mem::take(&mut self.untold);
+        let has_listened = std::mem::take(&mut self.state.listened);
         match event {
-            Event::Begin if std::mem::take(&mut self.listens) => {
-                self.state.attempts.hold_back(BETWEEN_LOOKS, now);
-            }
-            Event::Begin | Event::Woken => {}
+            Event::Begin if !has_listened => self.listen(now),
+            Event::Begin => {}
+            Event::Woken => {}
             Event::Input(CheckoutInput::Reported(key)) => self.told(key),
             Event::Input(CheckoutInput::Cancel) => self.withdraw(),
             Event::Failed(Failure::Superseded) => self.superseded(),
@@ -438,6 +442,7 @@ impl State {
             expired: false,
             rounds: Attempts::default(),
             early: false,
+            listened: false,
             news: Vec::new(),
             unclear: None,
             unclear_before: Vec::new(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checkout, Phase, State};
+use super::{Checkout, Phase, State, checking::BETWEEN_LOOKS};
 use crate::machine::Moment;
 
 /// The number of parts. A driver that stops during the wait, and saves the machine before, ends the wait in as many runs.
@@ -48,6 +48,16 @@ impl Checkout {
             self.state.late_reports = Some(self.whole_time(now));
         }
         self.is_time_for_reports_over(now);
+    }
+
+    /// Lets reports arrive before the first request, if the checkout may end after it: they may have waited for this process. Their
+    /// transactions are then looked up before the search. A pause that the service asked for is long enough.
+    pub(super) fn listen(&mut self, now: Moment) {
+        let is_last = matches!(self.state.phase, Phase::Searching | Phase::Concluding);
+        if (std::mem::take(&mut self.listens) || is_last) && self.state.attempts.held(now).is_none() {
+            self.state.attempts.hold_back(BETWEEN_LOOKS, now);
+            self.state.listened = true;
+        }
     }
 
     /// Counts the time that has passed since the last event. Returns whether the plan's time is over.

@@ -198,12 +198,50 @@ fn a_crash_at_each_place_goes_on_from_there() {
     assert_eq!(run.withdraw().crash().method(), "canceltoken");
     run.say(&cancelled("1")).crash();
     assert!(matches!(run.last, Some(Action::WaitUntil(_))));
-    assert_eq!(run.wait().crash().method(), "lookup");
+    assert_eq!(run.wait().crash().wait().method(), "lookup");
     run.say(&found(&["key-1"]));
-    assert_eq!(run.crash().method(), "transaction_lookup");
+    assert_eq!(run.crash().wait().method(), "transaction_lookup");
     run.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).wait();
     assert_eq!(*run.ended(), CheckoutOutcome::Lapsed { cancelled: true });
-    assert_eq!(*run.crash().ended(), CheckoutOutcome::Lapsed { cancelled: true });
+    assert_eq!(*run.crash().wait().ended(), CheckoutOutcome::Lapsed { cancelled: true });
+}
+
+/// They waited for a process that goes on with the checkout. It may begin after the time for late reports, during the search, or after
+/// the last lookup.
+#[test]
+fn reports_that_wait_while_no_process_runs_are_looked_up_before_the_end() {
+    let lingers = || {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1"));
+        run
+    };
+    let mut after = lingers();
+    while after.machine.lingers() {
+        let Some(Action::WaitUntil(until)) = after.last else { panic!("{:?}", after.last) };
+        after.at(until);
+        after.crash();
+    }
+    let mut during = lingers();
+    assert_eq!(during.wait().method(), "lookup");
+    let mut concluding = lingers();
+    concluding.wait().say(&found(&["key-0"]));
+    assert_eq!(concluding.method(), "transaction_lookup");
+    concluding.say(&looked_up("Success", "token-0", "1,000.00", "GBP")).later(2);
+    for mut run in [after, during, concluding] {
+        run.crash().tell("key-1");
+        assert_eq!(run.wait().method(), "transaction_lookup");
+        assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
+    }
+}
+
+#[test]
+fn a_machine_that_is_resumed_cuts_no_pause_short() {
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1")).wait().refuse("936");
+    let pause = run.waits();
+    assert!(pause > Duration::from_secs(30), "{pause:?}");
+    assert_eq!(run.crash().waits(), pause);
+    assert_eq!(again(&mut run).waits(), pause);
 }
 
 /// The service itself named it, under the reference of this checkout.
@@ -435,7 +473,7 @@ fn what_an_earlier_dialect_proved_does_not_count_after_its_correction() {
         correct(&mut dialect.checkout);
         run.machine =
             Checkout::resume(&run.machine.save(), account().with_dialect(dialect), CheckoutPlan::default()).unwrap();
-        run.step(Event::Begin);
+        run.step(Event::Begin).wait();
     };
     let unknown = |why| CheckoutOutcome::Unknown { reconcile: by_reference(), why };
     let mut run = Run::waiting(Some("order-7"));

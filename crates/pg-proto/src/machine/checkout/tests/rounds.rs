@@ -23,8 +23,8 @@ fn while_the_token_is_not_cancelled_the_cancellation_and_a_search_are_repeated()
     assert_eq!(*run.say(&found(&[])).ended(), CheckoutOutcome::Lapsed { cancelled: true });
     // It was paid, and no report has named the payment.
     let mut run = withdrawn();
-    assert_eq!(run.say(&cancelled("0")).crash().method(), "lookup");
-    assert_eq!(run.say(&found(&["key-1"])).crash().method(), "transaction_lookup");
+    assert_eq!(run.say(&cancelled("0")).crash().wait().method(), "lookup");
+    assert_eq!(run.say(&found(&["key-1"])).crash().wait().method(), "transaction_lookup");
     assert_eq!(*run.say(&paid()).ended(), CheckoutOutcome::Paid { trans_key: "key-1".to_owned() });
     // A search that finds nothing proves nothing: the token may still be paid.
     let mut run = withdrawn();
