@@ -39,6 +39,7 @@ mod limits;
 mod pauses;
 mod plan;
 mod settling;
+mod staying;
 mod stopwatch;
 mod working;
 
@@ -48,6 +49,7 @@ pub use plan::FleetPlan;
 use accounts::AccountCheck;
 use joining::Told;
 use settling::Worked;
+use staying::{LeftWork, Stays};
 use stopwatch::Patience;
 
 /// A worker of a fleet: a client of one account, and the store that all workers share. Clones are the same worker.
@@ -68,6 +70,8 @@ struct Inner<S, T> {
     owner: String,
     /// The references that this process is working on.
     busy: Mutex<HashSet<String>>,
+    /// The payments on which this process works, and for which no call waits any more.
+    left: LeftWork,
     /// Notifies when an intent of this process has ended.
     ended: Notify,
     stopping: AtomicBool,
@@ -115,6 +119,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             accounts: Arc::new(accounts),
             owner,
             busy: Mutex::default(),
+            left: LeftWork::default(),
             ended: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
@@ -132,20 +137,27 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     ///
     /// # Errors
     /// [`FleetError::OtherPayment`] and [`FleetError::Misuse`] if this call sends nothing, although an earlier payment under the
-    /// reference may have been made; [`FleetError::Store`] and [`FleetError::Pending`] if there is no outcome within the plan's
-    /// patience: then charge again under the same reference.
+    /// reference may have been made; [`FleetError::Store`] and [`FleetError::Pending`] if the store, or the worker that has the payment,
+    /// gives no outcome within the plan's patience: then charge again under the same reference. A call that makes the payment itself
+    /// stays until it ends ([`ChargeBounds::within`](pg_hyper::proto::machine::charge::ChargeBounds::within)).
     pub async fn charge<P: Payment>(&self, payment: P) -> Result<PaymentOutcome, FleetError> {
         let machine = self.machine::<Charge<P>>(payment.clone())?;
         let terms = self.terms::<Charge<P>>(machine.reference(), &payment);
-        done(self.settle::<Charge<P>>(terms, payment).await?)
+        done(self.settle::<Charge<P>>(terms, payment, Stays::UntilItEnds).await?)
     }
 
     /// Pays with 3-D Secure once, across all processes, up to the step that needs the customer. Then redirect the
     /// customer to the page, and call [`event`](Self::event) on any server when they return. Meanwhile the payment
     /// waits in its row, and no process holds it.
     ///
+    /// This call returns within the plan's patience, and a few seconds more if the store is slow. If the payment has a row by then, it goes
+    /// on without the call, and [`run`](Self::run) waits for it after a shutdown. In a process without `run`, it goes on until the
+    /// runtime ends, which then does not wait for a reply in flight. If the payment has no row yet, for example since the limits permit no
+    /// request, it is dropped, and this call sends nothing any more.
+    ///
     /// # Errors
-    /// As [`charge`](Self::charge).
+    /// As [`charge`](Self::charge), and [`FleetError::Pending`] after the plan's patience: [`step`](Self::step) returns what follows, or
+    /// [`FleetError::NotWaiting`] if nothing was begun. The same call again begins the payment or joins it.
     pub async fn three_d_secure(
         &self,
         initiation: impl Into<Initiation>,
@@ -157,18 +169,18 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             Initiation::SessionKey(request) => self.terms::<ThreeDSecure>(machine.reference(), request),
             Initiation::CardKey(request) => self.terms::<ThreeDSecure>(machine.reference(), request),
         };
-        self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured).await
+        self.settle::<ThreeDSecure>(Terms { request: None, ..terms }, secured, Stays::For(self.patience())).await
     }
 
     /// Opens a checkout under a name that you choose, once across all processes. Then redirect the customer to the
     /// page, and call [`event`](Self::event) on any server for each callback and return.
     ///
     /// # Errors
-    /// As [`charge`](Self::charge); [`FleetError::Checkout`] if the request states no amount.
+    /// As [`three_d_secure`](Self::three_d_secure), and within the same time; [`FleetError::Checkout`] if the request states no amount.
     pub async fn checkout(&self, name: &str, request: GetToken) -> Result<FleetStep, FleetError> {
         self.machine::<Checkout>(request.clone())?;
         let terms = Terms { request: None, ..self.terms::<Checkout>(name, &request) };
-        self.settle::<Checkout>(terms, request).await
+        self.settle::<Checkout>(terms, request, Stays::For(self.patience())).await
     }
 
     /// Captures, cancels or refunds under a name that you choose, once across all processes. The request is sent again
@@ -190,25 +202,29 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         self.machine::<Operation<P>>(request.clone())?;
         let terms = self.terms::<Operation<P>>(name, &request);
         storable(&terms)?;
-        done(self.settle::<Operation<P>>(terms, request).await?)
+        done(self.settle::<Operation<P>>(terms, request, Stays::UntilItEnds).await?)
     }
 
     /// Begins any machine, or joins the one that was begun under the same terms.
-    async fn settle<M: StoredMachine>(&self, terms: Terms, request: M::Request) -> Result<FleetStep, FleetError> {
+    async fn settle<M: StoredMachine>(
+        &self,
+        terms: Terms,
+        request: M::Request,
+        stays: Stays,
+    ) -> Result<FleetStep, FleetError> {
         if self.is_stopping() {
             return Err(FleetError::ShuttingDown { reference: terms.key.reference });
         }
         let mut told = Told::default();
-        let Some(busy) = self.occupy(&terms.key.reference) else { return self.join::<M>(&terms, request, told).await };
-        if let Some(stop) = self.why_stopped_at_last().await? {
-            return self.told_while_stopped(&terms, stop).await;
+        if let Some(busy) = self.occupy(&terms.key.reference) {
+            if let Some(stop) = self.why_stopped_at_last(&stays).await? {
+                return self.told_while_stopped(&terms, stop).await;
+            }
+            if let Some(settled) = self.begin_here::<M>(busy, &terms, request.clone(), &mut told, &stays).await {
+                return settled;
+            }
         }
-        let settled = self.begin::<M>(&terms, request.clone(), &mut told.begun).await;
-        drop(busy);
-        match settled {
-            Some(settled) => settled,
-            None => self.join::<M>(&terms, request, told).await,
-        }
+        self.join::<M>(&terms, request, told, &stays).await
     }
 
     /// Stores a payment that any worker may charge, and returns when it is stored. The payment must contain no card
@@ -275,7 +291,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Stops this worker: it begins and claims nothing more, and hands over each intent before its next request. A request in flight
-    /// gets its reply first. [`run`](Self::run) then ends.
+    /// gets its reply first. [`run`](Self::run) then ends. A call that works on a payment now stays with it, also after the plan's
+    /// patience: let the server end its requests before the process ends.
     pub fn shut_down(&self) {
         self.0.stopping.store(true, Ordering::SeqCst);
         self.0.stop.notify_waiters();

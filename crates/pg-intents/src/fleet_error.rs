@@ -75,9 +75,11 @@ pub enum FleetError {
         /// The error of the store.
         error: StoreError,
     },
-    /// Another worker has the payment, and has not finished it within the plan's patience. Charge again under the same
-    /// reference to keep waiting; the outbox also delivers the outcome.
-    #[error("{reference}: the fleet continues the payment; ask again under the same reference")]
+    /// The payment has not ended within the plan's patience. Another worker or call has it, or it goes on in this process without this
+    /// call: ask again under the same reference to keep waiting; the outbox also delivers the outcome. Or a call that was to begin it was not
+    /// permitted a request in that time, and sends nothing any more: then [`Fleet::outcome`](crate::Fleet::outcome) finds none, and the
+    /// same call again begins it.
+    #[error("{reference}: the payment has not ended yet; ask again under the same reference")]
     Pending {
         /// The reference.
         reference: String,

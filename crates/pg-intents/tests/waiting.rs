@@ -8,18 +8,23 @@ use std::{
     time::Duration,
 };
 
-use pg_faulty_intents::Before;
+use pg_faulty_intents::{Before, FaultyStore};
 use pg_hyper::{
     Client, ClientBuilder, Clock, VirtualClock,
-    proto::machine::{Moment, checkout::CheckoutPlan, throttle::ThrottleLimits},
+    proto::{
+        machine::{Moment, checkout::CheckoutPlan, three_d_secure::ThreeDSecurePlan, throttle::ThrottleLimits},
+        model::{CardKey, InitiateThreeDSecureCardKey},
+    },
 };
-use pg_intents::{Fleet, FleetError, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _};
-use tokio::task::JoinSet;
+use pg_intents::{
+    Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _, SqliteStore,
+};
+use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
 use crate::{
-    machines::token,
+    machines::{ASKS, token},
     planted::Still,
-    world::{Fault, Wire, World, by_key},
+    world::{Fault, LEASE, Wire, World, by_key, order},
 };
 
 /// Its deadlines go by the real clock: the shared one leaps over the time of every other request that is in flight.
@@ -84,14 +89,255 @@ async fn a_question_keeps_its_deadline_if_the_clocks_of_plan_and_client_differ()
     assert_eq!(fleet.step("cart-1").await.unwrap(), opened);
 }
 
-#[tokio::test]
-async fn a_step_without_patience_returns_what_it_has_just_found() {
+/// Time passes only while nothing else can happen.
+#[tokio::test(start_paused = true)]
+async fn a_step_with_little_patience_returns_what_it_has_just_found() {
     let (world, wire, key) = World::with_card().await;
-    let plan = World::plan("one").patience(Duration::ZERO);
+    let plan = World::plan("one").patience(Duration::from_millis(1));
     let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
     fleet.submit(by_key(&key, "order-1")).await.unwrap();
     let step = fleet.step("order-1").await.unwrap();
     assert!(matches!(&step, FleetStep::Done(outcome) if outcome.name() == "approved"), "{step:?}");
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Ends with what a customer's page gets. Time passes only while nothing else can happen.
+async fn page(call: impl Future<Output = Result<FleetStep, FleetError>>) -> Result<FleetStep, FleetError> {
+    timeout(PATIENCE + Duration::from_secs(2), call).await.expect("it does not wait for longer than its patience")
+}
+
+async fn time_passes() {
+    timeout(PATIENCE, std::future::pending::<()>()).await.unwrap_err();
+}
+
+fn is_pending(step: &Result<FleetStep, FleetError>) -> bool {
+    matches!(step, Err(FleetError::Pending { .. }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_waits_no_longer_than_its_patience_for_a_payment_that_goes_on_in_its_own_process() {
+    let (world, wire, key) = World::with_card().await;
+    *wire.fault.lock().unwrap() = Some(Fault::Held);
+    let plan = World::plan("one").patience(PATIENCE);
+    let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    for _ in 0..2 {
+        let step = page(fleet.step("order-1")).await;
+        assert!(is_pending(&step), "{step:?}");
+    }
+    let row = async || world.store.find(&IntentKey::new(fleet.account(), "order-1")).await.unwrap().unwrap();
+    let held = row().await;
+    assert_eq!((held.owner.as_deref(), held.fence), (Some(fleet.owner()), 2), "it goes on: {}", held.history);
+    assert_eq!(fleet.work_once().await.unwrap(), 0);
+    wire.released.notify_one();
+    let FleetStep::Done(paid) = page(fleet.step("order-1")).await.unwrap() else { panic!("it asks nothing") };
+    assert_eq!((paid.name(), wire.paid.load(Ordering::SeqCst)), ("approved", 1));
+    assert_eq!(row().await.fence, 2, "by one claim");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_waits_no_longer_than_its_patience_for_its_own_checkout_or_challenge() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
+    let (store, gate, stored) = gated(&world, "rest");
+    let plan = World::plan("one").patience(PATIENCE);
+    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
+    for (reference, event) in [
+        ("cart-1", FleetEvent::Reported { trans_key: "0123456789abcdef0123456789abcdef".to_owned() }),
+        ("order-2", FleetEvent::Returned),
+    ] {
+        let call = async || match reference {
+            "cart-1" => page(fleet.checkout(reference, token())).await,
+            _ => page(fleet.three_d_secure(initiation(&key, "order-2"), ThreeDSecurePlan::default())).await,
+        };
+        stored.store(0, Ordering::SeqCst);
+        for step in [call().await, call().await, page(fleet.step(reference)).await] {
+            assert!(is_pending(&step), "{reference}: {step:?}");
+        }
+        gate.add_permits(1);
+        let asked = page(fleet.step(reference)).await.unwrap();
+        assert!(matches!(asked, FleetStep::Ask(_)), "{reference}: {asked:?}");
+        assert_eq!(call().await.unwrap(), asked, "{reference}");
+        assert_eq!(stored.load(Ordering::SeqCst), 1, "{reference} was begun once");
+        // The same call continues the payment after an event.
+        fleet.event(reference, &event).await.unwrap();
+        let step = call().await;
+        assert!(is_pending(&step), "{reference}: {step:?}");
+        gate.add_permits(1);
+        assert_eq!(call().await.unwrap(), asked, "{reference}");
+        assert_eq!(stored.load(Ordering::SeqCst), 2, "{reference} was continued once");
+    }
+}
+
+fn initiation(key: &CardKey, reference: &str) -> InitiateThreeDSecureCardKey {
+    InitiateThreeDSecureCardKey::new(key, order(reference, 499)).return_url("https://shop.example/back")
+}
+
+/// A store whose statements of this name get their answers when the gate is open, and how often they were asked.
+fn gated(world: &World, name: &'static str) -> (FaultyStore<SqliteStore>, Arc<Semaphore>, Arc<AtomicUsize>) {
+    let (gate, asked) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (opened, count) = (Arc::clone(&gate), Arc::clone(&asked));
+    let store = world.faulty(None).before(move |method| -> Before {
+        let (gate, count) = (Arc::clone(&opened), Arc::clone(&count));
+        Box::pin(async move {
+            if method == name {
+                count.fetch_add(1, Ordering::SeqCst);
+                gate.acquire().await.unwrap().forget();
+            }
+            Ok(())
+        })
+    });
+    (store, gate, asked)
+}
+
+/// A shop that was told that nothing was begun may take the money in another way.
+#[tokio::test(start_paused = true)]
+async fn a_page_whose_patience_ends_before_its_payment_is_stored_sends_nothing_later() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
+    // Another process has all the places, or the throttle of this process permits one request at a time.
+    let (shares, gate, _) = gated(&world, "shares");
+    let plan = || World::plan("one").patience(PATIENCE);
+    let limited = Fleet::new(world.client(&wire), Arc::new(shares), plan().failures(5)).await.unwrap();
+    let throttled = Fleet::new(narrow(&world, &wire), Arc::new(world.faulty(None)), plan()).await.unwrap();
+    *wire.fault.lock().unwrap() = Some(Fault::Held);
+    let busy = tokio::spawn({
+        let (throttled, payment) = (throttled.clone(), by_key(&key, "busy"));
+        async move { throttled.charge(payment).await }
+    });
+    wire.hanging.notified().await;
+    let before = wire.sent.lock().unwrap().len();
+    for (name, fleet) in [("limited", &limited), ("throttled", &throttled)] {
+        let (cart, order) = (format!("cart-{name}"), format!("order-{name}"));
+        let secured = || fleet.three_d_secure(initiation(&key, &order), ThreeDSecurePlan::default());
+        for step in [page(fleet.checkout(&cart, token())).await, page(secured()).await, page(secured()).await] {
+            assert!(is_pending(&step), "{name}: {step:?}");
+        }
+        for reference in [&cart, &order] {
+            assert_eq!(fleet.outcome(reference).await.unwrap(), None, "{reference}");
+            let step = fleet.step(reference).await;
+            assert!(matches!(step, Err(FleetError::NotWaiting { .. })), "{reference}: {step:?}");
+        }
+    }
+    gate.add_permits(1_000);
+    wire.released.notify_one();
+    assert_eq!(busy.await.unwrap().unwrap().name(), "approved");
+    for _ in 0..10 {
+        world.sandbox.advance(LEASE);
+        time_passes().await;
+        assert_eq!(limited.work_once().await.unwrap() + throttled.work_once().await.unwrap(), 0);
+    }
+    assert_eq!(wire.sent.lock().unwrap().len(), before, "nothing has left");
+    // The same call begins it.
+    for (order, fleet) in [("order-limited", &limited), ("order-throttled", &throttled)] {
+        assert_eq!(fleet.outcome(order).await.unwrap(), None);
+        let asked = page(fleet.three_d_secure(initiation(&key, order), ThreeDSecurePlan::default())).await;
+        assert!(matches!(asked, Ok(FleetStep::Ask(_))), "{order}: {asked:?}");
+    }
+}
+
+/// The answer decides whether the payment goes on or was never begun.
+#[tokio::test(start_paused = true)]
+async fn a_page_waits_for_the_answer_whether_its_payment_was_stored() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
+    let (store, gate, _) = gated(&world, "begin");
+    let plan = World::plan("one").lease(8 * PATIENCE).patience(PATIENCE);
+    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
+    let mut call = Box::pin(fleet.three_d_secure(initiation(&key, "order-1"), ThreeDSecurePlan::default()));
+    timeout(PATIENCE * 2, &mut call).await.expect_err("the store has not answered");
+    wire.yields.store(100, Ordering::SeqCst);
+    gate.add_permits(1);
+    let step = call.await;
+    assert!(is_pending(&step), "its row exists, and it goes on: {step:?}");
+    let error = fleet.outcome("order-1").await.unwrap_err();
+    assert!(matches!(error, FleetError::Pending { .. }), "{error}");
+    let asked = page(fleet.step("order-1")).await.unwrap();
+    assert!(matches!(asked, FleetStep::Ask(_)), "{asked:?}");
+}
+
+/// The worker, and a page that has left its payment over a held reply.
+async fn left(world: &World, wire: &Wire) -> Fleet<SqliteStore, Wire> {
+    let key = world.card_key().await;
+    *wire.fault.lock().unwrap() = Some(Fault::Held);
+    let plan = World::plan("one").patience(PATIENCE).poll(NEVER);
+    let fleet = Fleet::new(world.client(wire), Arc::clone(&world.store), plan).await.unwrap();
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    let step = page(fleet.step("order-1")).await;
+    assert!(is_pending(&step), "{step:?}");
+    fleet
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_shuts_down_waits_for_the_reply_to_a_payment_that_a_page_has_left() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = left(&world, &wire).await;
+    let running = fleet.clone();
+    let mut running = tokio::spawn(async move { running.run().await });
+    fleet.shut_down();
+    timeout(Duration::from_secs(40), &mut running).await.expect_err("the reply is held");
+    wire.released.notify_one();
+    running.await.unwrap();
+    assert_eq!(fleet.outcome("order-1").await.unwrap().unwrap().name(), "approved");
+}
+
+/// `run` may have ended already, and the server waits for its open requests.
+#[tokio::test(start_paused = true)]
+async fn a_page_stays_with_its_payment_while_the_worker_shuts_down() {
+    let (world, wire, key) = World::with_card().await;
+    *wire.fault.lock().unwrap() = Some(Fault::Held);
+    let plan = World::plan("one").patience(PATIENCE);
+    let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    let mut step = Box::pin(fleet.step("order-1"));
+    timeout(PATIENCE / 2, &mut step).await.expect_err("the reply is held");
+    fleet.shut_down();
+    fleet.run().await;
+    timeout(PATIENCE * 2, &mut step).await.expect_err("the reply is held");
+    wire.released.notify_one();
+    let FleetStep::Done(paid) = step.await.unwrap() else { panic!("it asks nothing") };
+    assert_eq!((paid.name(), wire.paid.load(Ordering::SeqCst)), ("approved", 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_pages_have_left_ends_with_the_future_of_a_worker() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let fleet = left(&world, &wire).await;
+    let running = fleet.clone();
+    let running = tokio::spawn(async move { running.run().await });
+    time_passes().await;
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    wire.released.notify_one();
+    time_passes().await;
+    assert!(matches!(fleet.outcome("order-1").await, Err(FleetError::Pending { .. })), "its reply was not heard");
+    // As after a crash.
+    world.sandbox.advance(LEASE);
+    let other = world.worker("other", &wire).await;
+    assert_eq!(other.work_once().await.unwrap(), 1);
+    assert_eq!(other.outcome("order-1").await.unwrap().unwrap().name(), "approved");
+    assert_eq!(wire.paid.load(Ordering::SeqCst), 1);
+}
+
+/// The customer has closed the page: the call of a web server ends with its connection.
+#[tokio::test(start_paused = true)]
+async fn a_payment_whose_caller_leaves_is_left_to_the_worker() {
+    let (world, wire, key) = World::with_card().await;
+    *wire.fault.lock().unwrap() = Some(Fault::Held);
+    let plan = World::plan("one").patience(PATIENCE);
+    let fleet = Fleet::new(world.client(&wire), Arc::clone(&world.store), plan).await.unwrap();
+    fleet.submit(by_key(&key, "order-1")).await.unwrap();
+    tokio::select! {
+        step = fleet.step("order-1") => panic!("its reply is held: {step:?}"),
+        () = wire.hanging.notified() => {}
+    }
+    world.sandbox.advance(LEASE);
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    let FleetStep::Done(paid) = page(fleet.step("order-1")).await.unwrap() else { panic!("it asks nothing") };
+    assert_eq!((paid.name(), wire.paid.load(Ordering::SeqCst)), ("approved", 1));
 }
 
 #[tokio::test]

@@ -2,13 +2,18 @@
 
 use pg_hyper::Transport;
 
-use super::{Fleet, joining::Told, pauses::Pauses};
+use super::{
+    Fleet,
+    joining::Told,
+    pauses::Pauses,
+    staying::{RowWatch, Stayed, Stays},
+};
 use crate::{Claimed, FleetError, FleetEvent, FleetStep, IntentKey, IntentStore, StoreError};
 
 /// The result of an attempt to continue a payment.
 enum Attempt {
     Continued,
-    /// Another call or worker has it, or the store did not answer.
+    /// Another call or worker has it, it goes on without this call, or the store did not answer.
     Elsewhere,
     /// This process sends nothing, or cannot resume it.
     Impossible,
@@ -41,14 +46,16 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Processes the events of the payment under this reference, then returns its question or its outcome. If no other process
-    /// works on the payment, this one continues it. Does not wait for the events of an unknown payment that are due at the end of
-    /// the minute.
+    /// works on the payment, this one continues it, also after this call has returned [`FleetError::Pending`], as
+    /// [`three_d_secure`](Self::three_d_secure) does. Does not wait for the events of an unknown payment that are due at the end of the
+    /// minute.
     ///
     /// # Errors
     /// [`FleetError::NotWaiting`] if there is no such payment; otherwise as [`charge`](Self::charge).
     pub async fn step(&self, reference: &str) -> Result<FleetStep, FleetError> {
         let key = IntentKey::new(&*self.0.account, reference);
         let patience = self.patience();
+        let stays = Stays::For(patience.clone());
         let mut pauses = Pauses::up_to(self.0.plan.poll);
         let mut told = Told::default();
         let mut has_continued = false;
@@ -64,7 +71,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                         return Ok(step);
                     }
                     if found.is_due() {
-                        match self.go_on_with(&key).await {
+                        match self.go_on_with(&key, &stays).await {
                             // The row says more now. If it is due again at once, the next attempt follows after a pause.
                             Attempt::Continued => {
                                 if std::mem::replace(&mut has_continued, true) {
@@ -94,9 +101,22 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    async fn go_on_with(&self, key: &IntentKey) -> Attempt {
+    async fn go_on_with(&self, key: &IntentKey, stays: &Stays) -> Attempt {
         let Some(busy) = self.occupy(&key.reference) else { return Attempt::Elsewhere };
-        let attempt = match self.0.limits.stopped().await {
+        let (fleet, key) = (self.clone(), key.clone());
+        let goes_on = Box::pin(async move {
+            let attempt = fleet.attempt(&key).await;
+            drop(busy);
+            attempt
+        });
+        match self.stay(stays, &RowWatch::of_a_row(), goes_on).await {
+            Stayed::Ended(attempt) => attempt,
+            Stayed::GoesOn | Stayed::Dropped => Attempt::Elsewhere,
+        }
+    }
+
+    async fn attempt(&self, key: &IntentKey) -> Attempt {
+        match self.0.limits.stopped().await {
             Err(_) => Attempt::Elsewhere,
             Ok(stop) if stop.is_some() || self.0.client.stopped().is_some() || self.is_stopping() => {
                 Attempt::Impossible
@@ -111,8 +131,6 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
                 Ok(Some(Claimed::Not(_)) | None) | Err(_) => Attempt::Elsewhere,
             },
-        };
-        drop(busy);
-        attempt
+        }
     }
 }

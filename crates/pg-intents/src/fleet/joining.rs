@@ -2,7 +2,13 @@
 
 use pg_hyper::{Transport, proto::machine::throttle::StopReason};
 
-use super::{Fleet, Worked, pauses::Pauses, same_payment};
+use super::{
+    Busy, Fleet, Worked,
+    pauses::Pauses,
+    same_payment,
+    staying::{RowWatch, Stayed, Stays},
+    stopwatch::Patience,
+};
 use crate::{
     Claimed, FleetError, FleetStep, IntentRow, IntentStatus, IntentStore, StoreError, machines::StoredMachine,
     terms::Terms,
@@ -37,9 +43,10 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         terms: &Terms,
         request: M::Request,
         mut told: Told,
+        stays: &Stays,
     ) -> Result<FleetStep, FleetError> {
         let reference = &terms.key.reference;
-        let patience = self.patience();
+        let patience = self.patience_of(stays);
         // The end of a payment does not notify other processes, since that would slow down every payment, and few
         // payments are joined.
         let mut pauses = Pauses::up_to(self.0.plan.poll);
@@ -55,7 +62,7 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     if let Some(settled) = self.told(&found, &mut told)? {
                         return Ok(settled);
                     }
-                    match self.take_over::<M>(&found, request.clone()).await {
+                    match self.take_over::<M>(found, request.clone(), stays).await {
                         Ok(None) => {}
                         Ok(Some(settled)) => return Ok(settled),
                         Err(error) => return told.outcome.ok_or(error),
@@ -64,12 +71,11 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                 }
                 // The first caller has not stored the row yet, or will never do so.
                 Ok(None) => {
-                    if let Some(busy) = self.occupy(reference) {
-                        let settled = self.begin::<M>(terms, request.clone(), &mut told.begun).await;
-                        drop(busy);
-                        if let Some(settled) = settled {
-                            return settled;
-                        }
+                    if let Some(busy) = self.occupy(reference)
+                        && let Some(settled) =
+                            self.begin_here::<M>(busy, terms, request.clone(), &mut told, stays).await
+                    {
+                        return settled;
                     }
                     None
                 }
@@ -86,6 +92,45 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
+    /// Begins a payment for a call; `None` if another worker has it, or if it goes on without the call.
+    pub(super) async fn begin_here<M: StoredMachine>(
+        &self,
+        busy: Busy<S, T>,
+        terms: &Terms,
+        request: M::Request,
+        told: &mut Told,
+        stays: &Stays,
+    ) -> Option<Result<FleetStep, FleetError>> {
+        let row = RowWatch::default();
+        let (fleet, terms, patience, known) = (self.clone(), terms.clone(), self.patience_of(stays), row.clone());
+        let reference = terms.key.reference.clone();
+        let begins = Box::pin(async move {
+            let mut begun = false;
+            let settled = fleet.begin::<M>(&terms, request, &mut begun, &known, &patience).await;
+            drop(busy);
+            (settled, begun)
+        });
+        match self.stay(stays, &row, begins).await {
+            Stayed::Ended((settled, begun)) => {
+                told.begun |= begun;
+                settled
+            }
+            Stayed::GoesOn => {
+                told.begun = true;
+                None
+            }
+            Stayed::Dropped => Some(Err(FleetError::Pending { reference })),
+        }
+    }
+
+    /// Returns how long the store and other workers are waited for: the call's patience, or the plan's from now on.
+    fn patience_of(&self, stays: &Stays) -> Patience {
+        match stays {
+            Stays::UntilItEnds => self.patience(),
+            Stays::For(patience) => patience.clone(),
+        }
+    }
+
     /// Returns why this process sends nothing, although the account is not stopped.
     pub(super) fn unanswered(&self) -> Option<FleetError> {
         let stop = self.0.client.stopped().filter(|stop| matches!(stop, StopReason::Unanswered))?;
@@ -93,8 +138,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     }
 
     /// Returns why nothing may be sent, when the store responds. A caller waits for that as long as for an outcome.
-    pub(super) async fn why_stopped_at_last(&self) -> Result<Option<FleetError>, StoreError> {
-        let patience = self.patience();
+    pub(super) async fn why_stopped_at_last(&self, stays: &Stays) -> Result<Option<FleetError>, StoreError> {
+        let patience = self.patience_of(stays);
         loop {
             match self.0.limits.stopped().await {
                 Err(error) if !error.is_lasting() && !self.is_stopping() && !patience.is_over() => {
@@ -135,23 +180,35 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
         }
     }
 
-    /// Continues a payment whose worker has died.
+    /// Continues a payment whose worker has died; `None` if another worker has it, or if it goes on without the call.
     async fn take_over<M: StoredMachine>(
         &self,
-        found: &IntentRow,
+        found: IntentRow,
         request: M::Request,
+        stays: &Stays,
     ) -> Result<Option<FleetStep>, FleetError> {
         if !found.is_due() || self.is_stopping() {
             return Ok(None);
         }
-        let Some(_busy) = self.occupy(&found.key.reference) else { return Ok(None) };
-        let Ok(Some(Claimed::Taken(intent))) = self.claim_one(&found.key).await else { return Ok(None) };
-        match self.resume::<M>(&intent, Some(request)).await {
-            Worked::Ended(settled) => Ok(Some(FleetStep::Done(settled))),
-            Worked::Asks(question) => Ok(Some(FleetStep::Ask(question))),
-            Worked::Failed(error) => Err(error),
-            Worked::Stopping => Err(FleetError::ShuttingDown { reference: found.key.reference.clone() }),
-            Worked::Waits | Worked::Lost { .. } | Worked::Store { .. } => Ok(None),
+        let Some(busy) = self.occupy(&found.key.reference) else { return Ok(None) };
+        let (fleet, key) = (self.clone(), found.key);
+        let continues = Box::pin(async move {
+            let worked = match fleet.claim_one(&key).await {
+                Ok(Some(Claimed::Taken(intent))) => fleet.resume::<M>(&intent, Some(request)).await,
+                Ok(Some(Claimed::Not(_)) | None) | Err(_) => Worked::Lost { maybe_sent: false },
+            };
+            drop(busy);
+            match worked {
+                Worked::Ended(settled) => Ok(Some(FleetStep::Done(settled))),
+                Worked::Asks(question) => Ok(Some(FleetStep::Ask(question))),
+                Worked::Failed(error) => Err(error),
+                Worked::Stopping => Err(FleetError::ShuttingDown { reference: key.reference }),
+                Worked::Waits | Worked::Lost { .. } | Worked::Store { .. } => Ok(None),
+            }
+        });
+        match self.stay(stays, &RowWatch::of_a_row(), continues).await {
+            Stayed::Ended(taken) => taken,
+            Stayed::GoesOn | Stayed::Dropped => Ok(None),
         }
     }
 }

@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use pg_hyper::{Clock, proto::machine::SavedState};
 
-use super::{accounts::AccountCheck, stopwatch::Stopwatch};
+use super::{
+    accounts::AccountCheck,
+    staying::{RowState, RowWatch},
+    stopwatch::Stopwatch,
+};
 use crate::{Begun, FleetStartError, IntentKey, IntentLease, IntentStore, NewIntent, StoreError};
 
 /// Why a machine must not continue in this process.
@@ -63,14 +67,14 @@ enum Request {
 #[derive(Clone)]
 enum Position {
     /// The row is created together with the first saved state, so that one commit is enough.
-    Unbegun(Box<NewIntent>),
+    Unbegun(Box<NewIntent>, RowWatch),
     Held(IntentLease),
 }
 
 impl<S: IntentStore> Keeper<S> {
-    pub(super) fn to_begin(by: KeptBy<S>, new: NewIntent) -> Self {
+    pub(super) fn to_begin(by: KeptBy<S>, new: NewIntent, row: RowWatch) -> Self {
         let lease = new.lease;
-        Self::at(by, lease, Position::Unbegun(Box::new(new)))
+        Self::at(by, lease, Position::Unbegun(Box::new(new), row))
     }
 
     pub(super) fn held(by: KeptBy<S>, hold: IntentLease, lease: Duration) -> Self {
@@ -97,7 +101,7 @@ impl<S: IntentStore> Keeper<S> {
                 Position::Held(hold) => {
                     self.by.store.save(&hold, saved.text(), self.lease).await.map_err(Trouble::from)
                 }
-                Position::Unbegun(new) => self.begin(*new, &saved).await,
+                Position::Unbegun(new, row) => self.begin(*new, &row, &saved).await,
             },
         };
         // The lease began when the store wrote it, which was after the query began. If the answer took so long that the
@@ -140,12 +144,14 @@ impl<S: IntentStore> Keeper<S> {
         self.lock().permitted
     }
 
-    async fn begin(&self, new: NewIntent, saved: &SavedState) -> Result<(), Trouble> {
+    async fn begin(&self, new: NewIntent, row: &RowWatch, saved: &SavedState) -> Result<(), Trouble> {
         let owner = new.owner.clone().unwrap_or_default();
         let hold = IntentLease { key: new.key.clone(), owner, fence: 1 };
         let new = NewIntent { state: saved.text().to_owned(), ..new };
         self.by.accounts.before_first(&*self.by.store).await?;
+        row.is(RowState::InDoubt);
         let begun = self.by.store.begin(new).await.map_err(Trouble::from)?;
+        row.is(RowState::Exists);
         self.by.accounts.first_has_begun();
         match begun {
             Begun::New => {
@@ -159,12 +165,12 @@ impl<S: IntentStore> Keeper<S> {
     /// Returns the lease for ending the intent, and begins the intent first if necessary.
     pub(super) async fn hold(&self, saved: &SavedState) -> Result<IntentLease, Trouble> {
         let position = self.lock().position.clone();
-        if let Position::Unbegun(new) = position {
-            self.begin(*new, saved).await?;
+        if let Position::Unbegun(new, row) = position {
+            self.begin(*new, &row, saved).await?;
         }
         match &self.lock().position {
             Position::Held(hold) => Ok(hold.clone()),
-            Position::Unbegun(_) => Err(Trouble::Lost),
+            Position::Unbegun(..) => Err(Trouble::Lost),
         }
     }
 
@@ -172,7 +178,7 @@ impl<S: IntentStore> Keeper<S> {
     pub(super) fn unbegun(&self) -> Option<IntentKey> {
         match &self.lock().position {
             Position::Held(_) => None,
-            Position::Unbegun(new) => Some(new.key.clone()),
+            Position::Unbegun(new, _) => Some(new.key.clone()),
         }
     }
 
@@ -180,7 +186,7 @@ impl<S: IntentStore> Keeper<S> {
     pub(super) fn begun(&self) -> Option<IntentLease> {
         match &self.lock().position {
             Position::Held(hold) => Some(hold.clone()),
-            Position::Unbegun(_) => None,
+            Position::Unbegun(..) => None,
         }
     }
 

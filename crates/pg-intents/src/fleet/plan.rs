@@ -108,8 +108,15 @@ impl FleetPlan {
         self
     }
 
-    /// Sets how long a caller waits for an outcome, and for an unreachable database. For as long, a worker repeats the statement that
-    /// stores an outcome. Default: 90 seconds.
+    /// Sets how long a caller waits for an outcome, and for an unreachable database. [`Fleet::step`], [`Fleet::three_d_secure`] and
+    /// [`Fleet::checkout`] return then also if they work on the payment themselves; [`Fleet::charge`] and [`Fleet::operation`] stay with
+    /// such a payment until it ends. For as long, a worker repeats the statement that stores an outcome. Default: 90 seconds.
+    ///
+    /// [`Fleet::charge`]: crate::Fleet::charge
+    /// [`Fleet::checkout`]: crate::Fleet::checkout
+    /// [`Fleet::operation`]: crate::Fleet::operation
+    /// [`Fleet::step`]: crate::Fleet::step
+    /// [`Fleet::three_d_secure`]: crate::Fleet::three_d_secure
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

@@ -14,6 +14,8 @@ use super::{
     driving::Ran,
     keeper::{Keeper, KeptBy, Trouble},
     same_payment,
+    staying::{RowState, RowWatch},
+    stopwatch::Patience,
 };
 use crate::{
     Claimed, FleetError, FleetQuestion, FleetStep, IntentEnd, IntentKey, IntentRest, IntentRow, IntentStatus,
@@ -86,16 +88,17 @@ impl From<Trouble> for Worked {
 
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Begins an intent and works on it until it ends or waits; `None` if another worker has it. Sets `begun` once its row exists: a
-    /// request may have been sent.
+    /// request may have been sent. `row` says at any time whether it exists.
     pub(super) async fn begin<M: StoredMachine>(
         &self,
         terms: &Terms,
         request: M::Request,
         begun: &mut bool,
+        row: &RowWatch,
+        patience: &Patience,
     ) -> Option<Result<FleetStep, FleetError>> {
-        let patience = self.patience();
         let reference = &terms.key.reference;
-        let mut worked = self.work_anew::<M>(terms, request.clone()).await;
+        let mut worked = self.work_anew::<M>(terms, request.clone(), row).await;
         loop {
             let error = match worked {
                 Worked::Ended(settled) => return Some(Ok(FleetStep::Done(settled))),
@@ -128,25 +131,31 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     *begun = true;
                     return None;
                 }
-                Ok(Some(Claimed::Taken(intent))) => match same_payment(terms, &intent) {
-                    Err(error) => {
-                        self.give_up(intent.hold(), Duration::ZERO).await;
-                        return Some(Err(error));
+                Ok(Some(Claimed::Taken(intent))) => {
+                    row.is(RowState::Exists);
+                    match same_payment(terms, &intent) {
+                        Err(error) => {
+                            self.give_up(intent.hold(), Duration::ZERO).await;
+                            return Some(Err(error));
+                        }
+                        Ok(()) => self.resume::<M>(&intent, Some(request.clone())).await,
                     }
-                    Ok(()) => self.resume::<M>(&intent, Some(request.clone())).await,
-                },
-                Ok(None) => self.work_anew::<M>(terms, request.clone()).await,
+                }
+                Ok(None) => {
+                    row.is(RowState::Absent);
+                    self.work_anew::<M>(terms, request.clone(), row).await
+                }
             };
         }
     }
 
-    async fn work_anew<M: StoredMachine>(&self, terms: &Terms, request: M::Request) -> Worked {
+    async fn work_anew<M: StoredMachine>(&self, terms: &Terms, request: M::Request, row: &RowWatch) -> Worked {
         let machine = match self.machine::<M>(request) {
             Ok(machine) => machine,
             Err(error) => return Worked::Failed(error),
         };
         let new = self.new_intent(terms, &machine.save(), Some(self.0.owner.clone()));
-        let keeper = Keeper::to_begin(self.kept_by(), new);
+        let keeper = Keeper::to_begin(self.kept_by(), new, row.clone());
         self.work_on(machine, keeper, &terms.key, Earlier::default()).await
     }
 

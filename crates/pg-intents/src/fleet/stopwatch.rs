@@ -29,6 +29,7 @@ impl Stopwatch {
 }
 
 /// How long a caller waits.
+#[derive(Clone)]
 pub(super) struct Patience {
     clock: Arc<dyn Clock>,
     began: Stopwatch,
@@ -41,7 +42,24 @@ impl Patience {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.began.passed(&*self.clock) >= self.length
+        self.left().is_zero()
+    }
+
+    /// Ends when it is over.
+    pub(super) async fn over(&self) {
+        loop {
+            let left = self.left();
+            if left.is_zero() {
+                return;
+            }
+            self.clock.sleep_until(self.clock.now().after(left)).await;
+            // The clock may have been set back, or let no time pass.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.length.saturating_sub(self.began.passed(&*self.clock))
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use pg_hyper::{Transport, proto::machine::SavedState};
 use tokio::task::JoinSet;
 
-use super::{Busy, Fleet, Worked, settling::QUIET};
+use super::{Busy, Fleet, Worked, settling::QUIET, staying::EndsLeftWork};
 use crate::{
     IntentEnd, IntentRow, IntentStatus, IntentStore, StoreError,
     machines::{ForMachine, StoredMachine, for_kind},
@@ -37,7 +37,12 @@ impl<'a, S: IntentStore, T: Transport + Clone + 'static> ForMachine for GoOn<'a,
 impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// Claims abandoned intents and finishes them, until [`shut_down`](Self::shut_down). While the store cannot be
     /// reached, it keeps trying.
+    ///
+    /// Payments that calls have left to this process ([`three_d_secure`](Self::three_d_secure)) are its work too: it ends after their
+    /// requests in flight have got their replies. If this future is dropped, all of this work ends as if the process had died, and other
+    /// workers continue it after the leases.
     pub async fn run(&self) {
+        let ends_left_work = EndsLeftWork(&self.0.left);
         let mut working = JoinSet::new();
         loop {
             // From here on, neither the end of this worker nor a notification is missed.
@@ -72,6 +77,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             }
         }
         while working.join_next().await.is_some() {}
+        self.0.left.ended().await;
+        drop(ends_left_work);
         self.0.limits.close().await;
     }
 
