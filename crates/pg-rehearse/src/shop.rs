@@ -1,5 +1,7 @@
 //! Calls a shop: as a browser does, as the service does when it posts callbacks, or with the JSON line of a job.
 
+mod location;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
@@ -101,7 +103,9 @@ pub(crate) async fn browse(mut call: Call, timeout: Duration, mut note: impl FnM
     for _ in 0..MOST_REDIRECTS {
         let url = call.url.clone();
         let seen = send(call, timeout).await?;
-        let Some(next) = seen.location().and_then(|location| on_same_host(&url, location)) else { return Ok(seen) };
+        let Some(next) = seen.location().and_then(|location| location::on_same_host(&url, location)) else {
+            return Ok(seen);
+        };
         note(format!("HTTP {}, to {next}", seen.status));
         for cookie in seen.headers.get_all(header::SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok()) {
             let pair = cookie.split(';').next().unwrap_or_default();
@@ -113,31 +117,6 @@ pub(crate) async fn browse(mut call: Call, timeout: Duration, mut note: impl FnM
         call.cookies = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ");
     }
     send(call, timeout).await
-}
-
-/// Returns the address of a redirect from this address, if it is on the same host.
-fn on_same_host(url: &str, location: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://")?;
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (host, path) = rest.split_at(end);
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    let location = location.split('#').next().unwrap_or_default();
-    let origin = format!("{scheme}://{host}");
-    if let Some((_, other)) = location.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?'])) {
-        let end = other.find(['/', '?']).unwrap_or(other.len());
-        return (location.starts_with("http://") && other[..end].eq_ignore_ascii_case(host))
-            .then(|| format!("{origin}{}", &other[end..]));
-    }
-    Some(if location.starts_with("//") {
-        return None;
-    } else if location.starts_with('/') {
-        format!("{origin}{location}")
-    } else if location.starts_with('?') {
-        format!("{origin}{path}{location}")
-    } else {
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        format!("{origin}{folder}/{location}")
-    })
 }
 
 /// Posts a body byte by byte, until the shop closes the connection.
@@ -193,28 +172,4 @@ async fn exchange(call: Call) -> Result<Seen, String> {
     let answer = answered.await;
     driving.abort();
     answer
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn redirects_are_followed_on_the_same_host_only() {
-        let from = |location| on_same_host("http://127.0.0.1:8000/shop/success?order=o-1&trans_key=k", location);
-        for (location, to) in [
-            ("/thanks?order=o-1", "/thanks?order=o-1"),
-            ("thanks", "/shop/thanks"),
-            ("?done=1", "/shop/success?done=1"),
-            ("http://127.0.0.1:8000/thanks#top", "/thanks"),
-            ("/login?back=http://127.0.0.1:8000/", "/login?back=http://127.0.0.1:8000/"),
-        ] {
-            assert_eq!(from(location).as_deref(), Some(&*format!("http://127.0.0.1:8000{to}")), "{location}");
-        }
-        for elsewhere in
-            ["https://127.0.0.1:8000/", "http://127.0.0.1:8001/", "http://shop.example/", "//shop.example/"]
-        {
-            assert_eq!(from(elsewhere), None, "{elsewhere}");
-        }
-    }
 }
