@@ -295,8 +295,10 @@ impl Stage {
                 let input = json!({"job": job.name(), "url": call.url, "parameters": parameters, "body": body});
                 let ran = self.run_once(job, &input).await;
                 let status = ran.answer.get("status").and_then(Value::as_u64).unwrap_or(200);
+                // A program that fails without a word has crashed.
+                let answered = !ran.stdout.trim().is_empty();
                 match ran.end {
-                    adapter::End::Done(_) => {
+                    adapter::End::Done(code) if code == 0 || answered => {
                         Ok(Seen { status: u16::try_from(status).unwrap_or(200), body: ran.stdout, ..Seen::default() })
                     }
                     adapter::End::TimedOut => Err(Silent::TimedOut),
