@@ -63,7 +63,8 @@ impl Registered {
     /// nothing to remove.
     pub(super) async fn remove(&self) {
         let Some((control, _)) = self.keep_known().await else { return };
-        for id in std::mem::take(&mut *self.ids()) {
+        let ids = std::mem::take(&mut *self.ids());
+        for id in ids {
             if let Err(failure) = control.delete(&destinations::destination(&id)).await {
                 output::warn(&format!("the callback address stays registered: {}", failure.message()));
             }
