@@ -15,7 +15,7 @@ use tokio::sync::OnceCell;
 use crate::{
     account::variable,
     failure::{Exit, Failure},
-    transport::{certificate_advice, transport},
+    transport::{connection_advice, transport},
 };
 
 /// The default address of a sandbox.
@@ -247,10 +247,11 @@ impl Control {
         let base = self.base.as_str();
         let kind = error.kind();
         let message = if kind.is_invalid_certificate() {
-            format!("{kind}{}; nothing was sent", certificate_advice(error))
+            format!("{kind}{}; nothing was sent", connection_advice(error))
         } else if !error.may_be_executed() {
             format!(
-                "no sandbox answers at {base}: {kind}; start one with `pg sandbox`, or name another with --sandbox URL"
+                "no sandbox answers at {base}: {kind}; start one with `pg sandbox`, or name another with --sandbox URL{}",
+                connection_advice(error)
             )
         } else {
             // A server that speaks TLS answers plain HTTP with an alert.

@@ -10,7 +10,8 @@ use std::{
 use bytes::Bytes;
 use http::{Request, Response};
 use pg_hyper::{
-    HyperTransport, Transport, TransportError,
+    HyperTransport, Transport, TransportError, TransportErrorKind,
+    proto::BaseUrl,
     rustls::{
         ClientConfig, RootCertStore,
         crypto::ring,
@@ -22,6 +23,8 @@ use crate::{account::Details, argument, failure::Failure, redactor::Redactor};
 
 /// The environment variable with a file of certificate authorities, which other programs use too.
 const AUTHORITIES: &str = "SSL_CERT_FILE";
+/// The environment variables that name a proxy for https to other programs.
+const PROXIES: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
 
 /// Returns a transport that trusts the authorities in the file of `SSL_CERT_FILE`. If the variable is not set, it
 /// trusts the authorities that Mozilla trusts.
@@ -72,10 +75,23 @@ impl Transport for RedactingTransport {
     }
 }
 
-/// Returns what to do about a refused certificate; empty for any other error.
-pub(crate) fn certificate_advice(error: &TransportError) -> &'static str {
-    if error.kind().is_invalid_certificate() {
+/// Returns what to do about a server that was not reached, if a setting of the environment may help; otherwise nothing.
+pub(crate) fn connection_advice(error: &TransportError) -> &'static str {
+    let has_proxy = PROXIES.iter().any(|name| std::env::var_os(name).is_some_and(|proxy| !proxy.is_empty()));
+    advice(error, has_proxy)
+}
+
+fn advice(error: &TransportError, has_proxy: bool) -> &'static str {
+    let is_elsewhere = match error {
+        TransportError::NotSent(TransportErrorKind::Connect { authority, .. }) => {
+            !BaseUrl::parse(&format!("http://{authority}")).is_ok_and(|base| base.is_private())
+        }
+        error => matches!(error, TransportError::NotSent(TransportErrorKind::Deadline(_))),
+    };
+    if error.kind().is_unknown_issuer() {
         "; SSL_CERT_FILE names a PEM file with the authorities that pg trusts"
+    } else if has_proxy && is_elsewhere && !error.kind().is_invalid_certificate() {
+        "; pg connects directly, without the proxy that HTTPS_PROXY names"
     } else {
         ""
     }
@@ -95,4 +111,31 @@ fn trusting(file: &Path) -> Result<ClientConfig, Failure> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = config.with_safe_default_protocol_versions().map_err(|error| failure(error.to_string()))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_that_is_not_used_is_named_if_another_machine_is_not_reached() {
+        let connect = |authority: &str| {
+            TransportError::NotSent(TransportErrorKind::Connect {
+                authority: authority.to_owned(),
+                source: "connection refused".into(),
+            })
+        };
+        for authority in ["gateway.example", "gateway.example:8443", "192.0.2.1:443"] {
+            assert!(advice(&connect(authority), true).contains("HTTPS_PROXY"), "{authority}");
+            assert_eq!(advice(&connect(authority), false), "");
+        }
+        // Without a proxy in between, a firewall drops what is sent.
+        let deadline = TransportErrorKind::Deadline(Duration::from_secs(60));
+        assert!(advice(&TransportError::NotSent(deadline), true).contains("HTTPS_PROXY"));
+        for here in ["localhost:8480", "127.0.0.1:8480", "[::1]:8480"] {
+            assert_eq!(advice(&connect(here), true), "", "{here}");
+        }
+        let reached = TransportErrorKind::Connection("it broke".into());
+        assert_eq!(advice(&TransportError::MaybeSent(reached), true), "");
+    }
 }

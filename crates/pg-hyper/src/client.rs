@@ -16,7 +16,7 @@ use pg_proto::{
     machine::{
         Moment,
         retry::{Repeated, described, differs},
-        throttle::{CredentialCheck, StopReason, says_nothing},
+        throttle::{CredentialCheck, StopReason},
     },
 };
 use tracing::Instrument;
@@ -191,7 +191,7 @@ impl<T: Transport> Client<T> {
         let observation = Observation::begin(M::INFO.service.name, M::INFO.name);
         let result = self
             .exchange(&observation, M::INFO.service, self.account.request(method), |response| {
-                let reply = self.account.reply_as::<M::Reply>(M::INFO.service, &response)?;
+                let reply = self.account.reply_as::<M::Reply>(M::INFO.service, response)?;
                 let differs = differs(method, &reply).map(|field| (field, described(&reply)));
                 Ok((M::Output::from_reply(reply, self.account.dialect()), differs))
             })
@@ -207,7 +207,7 @@ impl<T: Transport> Client<T> {
     ///
     /// As for [`call`](Self::call). An unknown method counts as one that must not be executed twice.
     pub async fn call_raw<R: Record + Default>(&self, raw: &RawRequest) -> Result<R, Error> {
-        let read = |response| Ok((self.account.reply_as(raw.service(), &response)?, None));
+        let read = |response: &_| Ok((self.account.reply_as(raw.service(), response)?, None));
         self.raw_exchange(Cow::Borrowed(raw), read).await
     }
 
@@ -224,8 +224,8 @@ impl<T: Transport> Client<T> {
     ) -> Result<Box<dyn Record>, Error> {
         let stated = Repeated::of_parameters(info, &parameters);
         let raw = RawRequest::of(info, parameters);
-        let read = |response: Response<Bytes>| {
-            let reply = self.account.reply_of(info, &response)?;
+        let read = |response: &_| {
+            let reply = self.account.reply_of(info, response)?;
             let differs = stated.differs(&*reply).map(|field| (field, described(&*reply)));
             Ok((reply, differs))
         };
@@ -235,7 +235,7 @@ impl<T: Transport> Client<T> {
     async fn raw_exchange<R>(
         &self,
         raw: Cow<'_, RawRequest>,
-        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<OtherReply>), ReplyError>,
+        read: impl FnOnce(&Response<Bytes>) -> Result<(R, Option<OtherReply>), ReplyError>,
     ) -> Result<R, Error> {
         let (service, request) = (raw.service(), self.account.request_raw(&raw));
         let info = raw.info();
@@ -257,7 +257,7 @@ impl<T: Transport> Client<T> {
         observation: &Observation,
         service: &ServiceInfo,
         request: Result<Request<Bytes>, Misuse>,
-        read: impl FnOnce(Response<Bytes>) -> Result<(R, Option<OtherReply>), ReplyError>,
+        read: impl FnOnce(&Response<Bytes>) -> Result<(R, Option<OtherReply>), ReplyError>,
     ) -> Result<R, Error> {
         // Pinned here, so that the future's several hundred bytes are not moved into the span and from there into this
         // future.
@@ -272,12 +272,8 @@ impl<T: Transport> Client<T> {
         sending.end(&sent);
         let (result, end) = match sent {
             Ok(response) => {
-                let empty = says_nothing(response.body()).then(|| response.clone());
-                let reply = read(response);
-                let check = match &empty {
-                    Some(response) => admission.answered(response),
-                    None => admission.answered_with(&reply),
-                };
+                let reply = read(&response);
+                let check = admission.answered_with(response.body(), &reply);
                 let result = match reply {
                     Ok((reply, None)) => Ok(reply),
                     Ok((_, Some((field, key)))) => Err(Error::OtherReply(field, key)),

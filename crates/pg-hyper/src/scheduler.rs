@@ -325,10 +325,10 @@ impl Admission {
     }
 
     /// Reports the reply to the request. Returns what it says about the credentials.
-    pub(crate) fn answered_with<R>(mut self, reply: &Result<R, ReplyError>) -> CredentialCheck {
+    pub(crate) fn answered_with<R>(mut self, body: &[u8], reply: &Result<R, ReplyError>) -> CredentialCheck {
         let Some(ticket) = self.ticket.take() else { return CredentialCheck::Unknown };
         let now = self.scheduler.now();
-        self.scheduler.throttle(self.credential_set, |throttle| throttle.answered_with(ticket, reply, now))
+        self.scheduler.throttle(self.credential_set, |throttle| throttle.answered_with(ticket, body, reply, now))
     }
 
     /// Reports that the request was not sent.

@@ -156,6 +156,12 @@ impl TransportErrorKind {
         matches!(self, Self::Connect { source, .. } if certificate_problem(&**source).is_some())
     }
 
+    /// Whether the client refuses the certificate of the service because no authority that it trusts has signed it.
+    #[must_use]
+    pub fn is_unknown_issuer(&self) -> bool {
+        matches!(self, Self::Connect { source, .. } if is_unknown_issuer(&**source))
+    }
+
     fn advice(&self) -> &'static str {
         match self {
             Self::Insecure(_) => "use an https address",
@@ -203,6 +209,14 @@ fn root(outer: &(dyn Error + 'static)) -> String {
 #[cfg(feature = "tls")]
 fn is_no_tls(outer: &(dyn Error + 'static)) -> bool {
     matches!(tls(outer), Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
+}
+
+#[cfg(feature = "tls")]
+fn is_unknown_issuer(outer: &(dyn Error + 'static)) -> bool {
+    use rustls::CertificateError::{BadSignature, UnknownIssuer};
+
+    // An authority of the same name with another key has not signed it.
+    matches!(tls(outer), Some(rustls::Error::InvalidCertificate(UnknownIssuer | BadSignature)))
 }
 
 /// The length of a text of the TLS library that is shown.
@@ -263,6 +277,11 @@ fn tls<'a>(outer: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
 
 #[cfg(not(feature = "tls"))]
 fn is_no_tls(_: &(dyn Error + 'static)) -> bool {
+    false
+}
+
+#[cfg(not(feature = "tls"))]
+fn is_unknown_issuer(_: &(dyn Error + 'static)) -> bool {
     false
 }
 

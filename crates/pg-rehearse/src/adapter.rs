@@ -47,8 +47,10 @@ impl Claim {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Normally, with this exit code.
-    Done(Option<i32>),
+    /// By itself, with this exit code.
+    Done(i32),
+    /// By a signal that the drill did not send.
+    Signalled(String),
     /// With a reply of this HTTP status.
     Replied(u16),
     /// The job took too long and was killed.
@@ -57,8 +59,10 @@ pub(crate) enum End {
     Killed,
     /// The job printed too much and was killed.
     TooMuch,
-    /// The job could not be started or reached.
+    /// The job could not be started.
     NotStarted(String),
+    /// The shop could not be reached, or closed the connection.
+    NoReply(String),
 }
 
 /// The result of a job.
@@ -108,11 +112,8 @@ impl Ran {
                 let meant = did_you_mean(&claim, ["paid", "declined", "not-charged", "unknown"]);
                 format!("the claim {claim} is not one of paid, declined, not-charged and unknown{meant}")
             }
-            End::Done(code) => {
-                let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"));
-                let meant = self.meant();
-                format!("the adapter exited with {code} and without a claim{meant}{said}")
-            }
+            End::Done(code) => format!("the adapter exited with code {code} and without a claim{}{said}", self.meant()),
+            End::Signalled(signal) => format!("the adapter was killed by {signal} and made no claim{said}"),
             End::Replied(status) => {
                 let (meant, first) = (self.meant(), self.stdout.trim().lines().next().unwrap_or_default());
                 let said = if first.is_empty() { String::new() } else { format!("; its body begins: {first}") };
@@ -124,6 +125,7 @@ impl Ran {
             End::Killed => "the drill killed the adapter".to_owned(),
             End::TooMuch => "the adapter printed more than 1 MiB and was killed".to_owned(),
             End::NotStarted(why) => format!("the adapter could not be started: {why}"),
+            End::NoReply(why) => format!("the shop gave no reply: {why}"),
         }
     }
 }
@@ -206,7 +208,7 @@ pub(crate) async fn run(
                     _ if clock.elapsed() > environment.timeout => Ran::new(End::TimedOut, String::new(), String::new()),
                     Ok(answer) => Ran::replied(answer.status, answer.body),
                     Err(shop::Silent::TimedOut) => Ran::new(End::TimedOut, String::new(), String::new()),
-                    Err(shop::Silent::Closed(why)) => Ran::new(End::NotStarted(why), String::new(), String::new()),
+                    Err(shop::Silent::Closed(why)) => Ran::new(End::NoReply(why), String::new(), String::new()),
                 },
                 () = killed => Ran::new(End::Killed, String::new(), String::new()),
             }
@@ -220,8 +222,7 @@ mod tests {
 
     #[test]
     fn an_adapter_without_a_readable_claim_is_told_why() {
-        let told =
-            |stdout: &str, stderr: &str| Ran::new(End::Done(Some(0)), stdout.to_owned(), stderr.to_owned()).trouble();
+        let told = |stdout: &str, stderr: &str| Ran::new(End::Done(0), stdout.to_owned(), stderr.to_owned()).trouble();
         let place = "; print the claim as the last line of standard output, on one line";
         let claim = r#"{"claim": "unknown"}"#;
         for (stdout, stderr, end) in [
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(replied("{\n\"claim\": \"unknown\"\n}\n").claim, Some(Claim::Unknown));
         assert_eq!(replied(&format!("<p>Notice</p>\n{claim}")).claim, Some(Claim::Unknown));
         assert_eq!(replied("Not\nfound").trouble(), "the reply has HTTP 200 and no claim; its body begins: Not");
-        assert_eq!(Ran::new(End::Done(Some(0)), format!("\u{feff}{claim}"), String::new()).claim, Some(Claim::Unknown));
+        assert_eq!(Ran::new(End::Done(0), format!("\u{feff}{claim}"), String::new()).claim, Some(Claim::Unknown));
     }
 
     #[test]
@@ -267,7 +268,7 @@ mod tests {
             ),
             ("pay.sh: line 3\njq: command not found", "jq: command not found"),
         ] {
-            let ran = Ran::new(End::Done(Some(1)), String::new(), stderr.to_owned());
+            let ran = Ran::new(End::Done(1), String::new(), stderr.to_owned());
             assert_eq!(ran.trouble(), format!("the adapter exited with code 1 and without a claim; it said: {told}"));
         }
     }

@@ -291,7 +291,7 @@ mod tests {
     use crate::adapter::End;
 
     fn ran(claim: &str) -> Ran {
-        Ran::new(End::Done(Some(0)), format!("{{\"claim\": \"{claim}\"}}\n"), String::new())
+        Ran::new(End::Done(0), format!("{{\"claim\": \"{claim}\"}}\n"), String::new())
     }
 
     fn charge_entry(key: &str) -> Entry {
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn an_adapter_without_a_claim_is_broken_and_no_payment_failure() {
-        let crashed = Ran::new(End::Done(Some(1)), "Traceback".into(), "KeyError".into());
+        let crashed = Ran::new(End::Done(1), "Traceback".into(), "KeyError".into());
         let one = [charge_entry("a")];
         assert_eq!(kinds(Expect::Settled, std::slice::from_ref(&crashed), &one, &[payment("o-1")]), ["adapter"]);
         // What an earlier run has claimed was believed.

@@ -63,6 +63,13 @@ impl Outcome {
         self
     }
 
+    /// Adds to the finding of a drill without a reply that the shop has ended, and how.
+    pub(crate) fn shop_ended(&mut self, how: &str) {
+        if let Some(worst) = self.findings.first_mut().filter(|finding| finding.verdict == Verdict::Broken) {
+            worst.text.push_str(&format!("; the shop of the plan {how}: start it manually to see why"));
+        }
+    }
+
     fn value(&self) -> Value {
         json!({
             "id": self.drill.id,
@@ -87,7 +94,7 @@ impl Outcome {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// The seed: the same seed gives the same verdicts.
+    /// The seed: the same seed gives the same verdicts, except of a shop that works in the background.
     pub seed: u64,
     /// Failures below this do not count for the exit code.
     pub threshold: Severity,

@@ -30,7 +30,7 @@ pub struct Options {
     pub only: Vec<String>,
     /// Not these drills or families.
     pub skip: Vec<String>,
-    /// The same seed gives the same verdicts.
+    /// The same seed gives the same verdicts, except of a shop that works in the background.
     pub seed: u64,
     /// The number of drills that run at the same time.
     pub jobs: usize,
@@ -117,7 +117,7 @@ pub async fn run(
         charged_by: Vec::new(),
     };
     tokio::pin!(cancelled);
-    let _shop = tokio::select! {
+    let mut shop = tokio::select! {
         shop = set_up(&troupe) => shop?,
         () = &mut cancelled => {
             report.interrupted = true;
@@ -148,6 +148,9 @@ pub async fn run(
         match ended {
             None => break,
             Some(Ok(mut outcome)) => {
+                if let Some(ended) = shop.as_mut().and_then(adapter::Group::ended) {
+                    outcome.shop_ended(&ended);
+                }
                 outcome.known = known.contains(outcome.drill.id);
                 progress(&outcome);
                 report.not_run.retain(|drill| drill.id != outcome.drill.id);
@@ -307,12 +310,15 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
     let Some(ready) = ready else { return Ok(Some(shop)) };
     let clock = Clock::start();
     while shop::send(Call::raw_page(ready, ""), troupe.plan.timeout).await.is_err() {
-        if let Some(status) = shop.ended() {
-            let why = format!("the shop ended before it answered at {ready}: {status}; start it manually to see why");
+        if let Some(ended) = shop.ended() {
+            let why = format!("the shop {ended} before it answered at {ready}; start it manually to see why");
             return Err(RunError::NotRunnable(why));
         }
         if clock.elapsed() > troupe.plan.timeout {
-            return Err(RunError::NotRunnable(format!("the shop did not answer at {ready} in time")));
+            return Err(RunError::NotRunnable(format!(
+                "the shop did not answer at {ready} within {} seconds; start it manually to see why, or raise timeout_seconds",
+                troupe.plan.timeout.as_secs()
+            )));
         }
         clock::pause(std::time::Duration::from_millis(50)).await;
     }

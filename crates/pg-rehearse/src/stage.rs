@@ -295,20 +295,29 @@ impl Stage {
                 let input = json!({"job": job.name(), "url": call.url, "parameters": parameters, "body": body});
                 let ran = self.run_once(job, &input).await;
                 let status = ran.answer.get("status").and_then(Value::as_u64).unwrap_or(200);
+                // A program that fails without a word has crashed.
+                let answered = !ran.stdout.trim().is_empty();
                 match ran.end {
-                    adapter::End::Done(_) => {
+                    adapter::End::Done(code) if code == 0 || answered => {
                         Ok(Seen { status: u16::try_from(status).unwrap_or(200), body: ran.stdout, ..Seen::default() })
                     }
                     adapter::End::TimedOut => Err(Silent::TimedOut),
                     _ => Err(Silent::Closed(ran.trouble())),
                 }
             }
-            // The success page of many shops settles the order, and redirects to the page of the order.
-            _ if job == Job::CheckoutReturn => {
-                let note = |text| self.wire().note(Lane::Integration, Lane::Wire, text);
-                shop::browse(call, self.timeout(), note).await
-            }
+            // The success page of many shops settles the order, and redirects to the page of the order; their return page
+            // keeps the card's data in the session, and redirects to the page that shows it.
+            _ if matches!(job, Job::CheckoutReturn | Job::OpenRedirect) => shop::browse(call, self.timeout()).await,
             _ => shop::send(call, self.timeout()).await,
+        }
+    }
+
+    /// Notes what a browser got: the redirects, and the page.
+    pub(crate) fn note_page(&self, seen: &Seen) {
+        for one in seen.all() {
+            let to = one.location().map_or_else(String::new, |to| format!(", to {to}"));
+            let told = format!("HTTP {}, {} bytes{to}", one.status, one.body.len());
+            self.wire().note(Lane::Integration, Lane::Wire, told);
         }
     }
 

@@ -172,6 +172,7 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
     // A shell starts at once also on a busy machine: only the one that hangs may meet the timeout.
     for (code, seconds, end) in [
         ("read line; exit 3", 60, "exited with code 3"),
+        ("kill -9 $$", 60, "the adapter was killed by signal 9 (SIGKILL) and made no claim"),
         ("sleep 600", 1, "in time"),
         ("head -c 3000000 /dev/zero", 60, "more than 1 MiB"),
         ("echo 'paid!'", 60, "without a claim"),
@@ -192,6 +193,7 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
         (r#"["sh", "-c", "echo 'line 3: ;'; exit 3"]"#, "ended with code 3; its output begins: line 3: ;"),
         // A build downloads its libraries from servers that the drills' authority does not know.
         (r#"["sh", "-c", "env | grep -c pg-rehearse-.*pem; exit 3"]"#, "ended with code 3; its output begins: 0"),
+        (r#"["sh", "-c", "kill -9 $$"]"#, "prepare (sh -c kill -9 $$): was killed by signal 9 (SIGKILL)"),
         (r#"["no-such-compiler"]"#, "prepare (no-such-compiler): it could not be started"),
         // What is prepared is used after it: here the charge cannot be started.
         (r#"["true"]"#, "no-such-program"),
@@ -200,6 +202,41 @@ fn adapters_that_crash_hang_or_babble_are_broken_and_no_payment_failure() {
     }
     let missing = rehearse("[jobs.charge]\ncommand = [\"no-such-program\"]\n", &std::env::temp_dir(), &only(&["M01"]));
     assert!(missing.unwrap_err().to_string().contains("no-such-program"));
+}
+
+/// A shop answers a request that it cannot handle; a program in its place that crashes has answered nothing.
+#[test]
+fn a_page_whose_program_crashes_without_a_word_is_broken() {
+    let plan = "timeout_seconds = 60\n[jobs.open_redirect]\ncommand = [\"sh\", \"-c\", \"exit 3\"]\n";
+    let report = rehearse(plan, &std::env::temp_dir(), &only(&["R01"])).expect("it works");
+    assert_eq!(with(&report, Verdict::Broken), ["R01"], "{}", report.scorecard(false));
+    assert!(report.outcomes[0].findings[0].text.contains("exited with code 3"), "{}", report.scorecard(false));
+}
+
+#[test]
+fn a_shop_that_ends_during_the_drills_is_reported_with_how_it_ended() {
+    if !installed(&["node"], "a shop that ends") {
+        return;
+    }
+    let code = "require('http').createServer((request, reply) => request.url === '/' ? reply.end() : \
+                process.kill(process.pid, 'SIGKILL')).listen(Number(process.argv[1]), '127.0.0.1')";
+    let (service, shop) = (pg_support::free_port(), pg_support::free_port());
+    let url = format!("http://127.0.0.1:{shop}");
+    let plan = format!(
+        "timeout_seconds = 20\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"node\", \"-e\", {}, \"{shop}\"]\n\
+         ready = \"{url}/\"\n[jobs.open_redirect]\nurl = \"{url}/return\"\n[jobs.capture]\nurl = \"{url}/capture\"\n",
+        serde_json::Value::from(code)
+    );
+    let report = rehearse(&plan, &std::env::temp_dir(), &only(&["M50", "R01"])).expect("it works");
+    assert_eq!(with(&report, Verdict::Broken), ["M50", "R01"], "{}", report.scorecard(false));
+    for outcome in &report.outcomes {
+        let told = &outcome.findings[0].text;
+        assert!(told.contains("the shop gave no reply: ") || told.starts_with("cannot run the drill: "), "{told}");
+        assert!(
+            told.ends_with("; the shop of the plan was killed by signal 9 (SIGKILL): start it manually to see why"),
+            "{told}"
+        );
+    }
 }
 
 /// A search that found no file to read says nothing about secrets.

@@ -178,6 +178,7 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
     }
     let kept = vec![("K09", "link-kept")];
     let ignored = vec![("B03", "not-confirmed"), ("B04", "not-confirmed")];
+    let elsewhere = ["R01", "R06", "R12"].map(|drill| (drill, "page-not-read")).to_vec();
     let rows = [
         ("success-redirects", vec!["B04", "B05", "K01", "K03", "K05", "K07"], vec![]),
         ("order-by-token", vec!["B05", "K05", "K10"], vec![]),
@@ -185,6 +186,8 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("checkout-with-3ds", vec!["B09", "K05", "K08", "K09"], vec![]),
         ("callback-ignored", vec!["B03", "B04", "B05"], ignored),
         ("link-kept", vec!["K09"], kept),
+        ("return-redirects", vec!["R01", "R06", "R12"], vec![]),
+        ("return-redirects-elsewhere", vec!["R01", "R06", "R12"], elsewhere),
     ];
     each(&rows, ROWS, |_, (name, drills, expected)| {
         let found = shop(name, drills);

@@ -109,12 +109,24 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let public = arguments.public_url.as_ref();
         let token = arguments.token.as_deref();
         let place = Place { address, public, token, registered: registered.as_ref() };
-        let ended = match arguments.forward_to {
-            Some(target) => forward(&place, target, &confirming, json, &mut interrupted).await,
-            None => tokio::select! {
-                () = interrupted.next() => Ok(()),
-                ended = receive(&place, &confirming, json) => ended,
-            },
+        let watching = async {
+            if let Some(registered) = &registered {
+                registered.watch(registered::pause).await;
+            }
+            std::future::pending().await
+        };
+        let receiving = async {
+            match arguments.forward_to {
+                Some(target) => forward(&place, target, &confirming, json, &mut interrupted).await,
+                None => tokio::select! {
+                    () = interrupted.next() => Ok(()),
+                    ended = receive(&place, &confirming, json) => ended,
+                },
+            }
+        };
+        let ended = tokio::select! {
+            ended = receiving => ended,
+            () = watching => Ok(()),
         };
         if ended.is_ok() {
             output::say("pg: stopping");

@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// Skips these drills or families
     #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     skip: Vec<String>,
-    /// Seed of random choices: the same seed gives the same verdicts
+    /// Seed of random choices: the same seed gives the same verdicts, except of a shop that works in the background
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
     /// Number of drills that run at the same time

@@ -151,7 +151,7 @@ fn a_program_that_cannot_run_is_reported_with_its_reason() {
     let shop = "[shop]\ncommand = [\"false\"]\nready = \"http://127.0.0.1:9/\"\n[jobs.callback]\nurl = \"http://127.0.0.1:9/\"\n";
     let ended = rehearse(&plan(folder.path(), shop), &["--only", "B03"]).run();
     assert_eq!(ended.code, 3);
-    assert!(ended.err.contains("the shop ended before it answered"), "{}", ended.err);
+    assert!(ended.err.contains("the shop exited with code 1 before it answered"), "{}", ended.err);
 }
 
 /// All files below a folder, by their paths in it.

@@ -118,7 +118,8 @@ fn the_times_of_a_certificate_are_dates() {
         let [certificate, key] = files.of_years(first, last);
         let sandbox = Running::start(&["--tls-certificate", &certificate, "--tls-key", &key]);
         let clock = ["sandbox", "clock", "--sandbox", sandbox.facts["baseUrl"].as_str().unwrap()];
-        pg(clock).env("SSL_CERT_FILE", &certificate).run().ends(3).says(says);
+        // Another authority would not make it valid.
+        pg(clock).env("SSL_CERT_FILE", &certificate).run().ends(3).says(says).hides(&["SSL_CERT_FILE"]);
     }
 }
 

@@ -75,8 +75,6 @@ mod tests;
 pub use account::{ACCOUNT_NAME, AccountThrottle};
 
 use came_back::CameBack;
-#[doc(hidden)]
-pub use came_back::says_nothing;
 use state::{Flight, State};
 
 /// The [name](super::SavedState::machine) of a [`Throttle`] in a saved state.
@@ -282,10 +280,16 @@ impl Throttle {
         self.landed(&ticket, came_back, now)
     }
 
-    /// Reports a reply that was already read, for example by [`Account::reply`](crate::Account::reply): the body is not
-    /// parsed twice. Otherwise as [`answered`](Self::answered).
-    pub fn answered_with<R>(&mut self, ticket: Ticket, reply: &Result<R, ReplyError>, now: Moment) -> CredentialCheck {
-        let came_back = CameBack::of_result(self.service, reply, &self.dialect);
+    /// Reports a reply with this body that was already read, for example by [`Account::reply`](crate::Account::reply): the
+    /// body is not parsed twice. Otherwise as [`answered`](Self::answered).
+    pub fn answered_with<R>(
+        &mut self,
+        ticket: Ticket,
+        body: &[u8],
+        reply: &Result<R, ReplyError>,
+        now: Moment,
+    ) -> CredentialCheck {
+        let came_back = CameBack::of_result(self.service, body, reply, &self.dialect);
         self.landed(&ticket, came_back, now)
     }
 

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -105,8 +105,10 @@ impl Group {
     }
 
     /// Returns how the process ended, if it has ended.
-    pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
-        self.child.try_wait().ok().flatten()
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        let status = self.child.try_wait().ok().flatten()?;
+        let code = status.code().map(|code| format!("exited with code {code}"));
+        Some(code.unwrap_or_else(|| format!("was killed by {}", signal(status))))
     }
 
     fn kill(&mut self) {
@@ -128,6 +130,11 @@ impl Drop for Group {
             self.guard.remove(group.as_raw_nonzero().get());
         }
     }
+}
+
+/// Returns the signal that ended a process without a code: "signal 9 (SIGKILL)".
+fn signal(status: ExitStatus) -> String {
+    status.to_string().replacen(": ", " ", 1)
 }
 
 fn command(words: &[String], environment: &Environment) -> Option<Command> {
@@ -157,9 +164,10 @@ pub(crate) async fn prepare(words: &[String], environment: &Environment) -> Resu
 /// Returns why a command failed, with the first line of its output.
 fn failure(ran: &Ran, environment: &Environment) -> Option<String> {
     let ended = match &ran.end {
-        End::Done(Some(0)) | End::Replied(_) => return None,
-        End::Done(Some(code)) => format!("ended with code {code}"),
-        End::Done(None) | End::Killed => "was killed by a signal".to_owned(),
+        End::Done(0) | End::Replied(_) | End::NoReply(_) => return None,
+        End::Done(code) => format!("ended with code {code}"),
+        End::Signalled(signal) => format!("was killed by {signal}"),
+        End::Killed => "was killed".to_owned(),
         End::TimedOut => format!("took more than {} seconds and was killed", environment.timeout.as_secs()),
         End::TooMuch => "printed more than 1 MiB and was killed".to_owned(),
         End::NotStarted(why) => return Some(format!("it could not be started: {why}")),
@@ -193,7 +201,10 @@ pub(super) async fn run(
     let flooded = Arc::new(Notify::new());
     let (out, err) = (Stream::read(out, Arc::clone(&flooded)), Stream::read(err, Arc::clone(&flooded)));
     let end = tokio::select! {
-        status = group.child.wait() => End::Done(status.ok().and_then(|status| status.code())),
+        status = group.child.wait() => match status {
+            Ok(status) => status.code().map_or_else(|| End::Signalled(signal(status)), End::Done),
+            Err(error) => End::NotStarted(format!("{}: {error}", words[0])),
+        },
         () = killed => End::Killed,
         _ = crate::clock::pause(environment.timeout) => End::TimedOut,
         () = flooded.notified() => End::TooMuch,

@@ -246,8 +246,8 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §4.3",
         imitates: "The same customer orders again, and pays the same amount with the same card: each form in which the card stays the same is played.",
-        mend: "Derive the reference from the order, so that no other order has it: the service takes each reference once, and a lookup by \
-        the reference of another order shows the payment of that order. Name what you store by the order, too.",
+        mend: "Derive the reference from the order, not from the card, the customer or the amount: the service takes each reference once, and \
+        a lookup by the reference of another order shows the payment of that order. Name what you store by the order, too.",
     }
     .charge(Family::Money, Charge { runs: Runs::TwoOrders, ..Charge::PLAIN }),
     Text {

@@ -111,7 +111,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "2 §3.3",
         imitates: "The bank challenges the customer, who passes.",
-        mend: "Initiate, send the customer to authenticationUrl, ask for the status, and pay with the authenticationKey.",
+        mend: "Initiate, send the customer to authenticationUrl, call getAuthenticationStatus, and pay with the authenticationKey.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Sale })),
     Text {
@@ -140,7 +140,8 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "2 §3.3, A106",
         imitates: "The customer leaves the bank’s page without answering.",
-        mend: "Ask for the status first, and pay only with a liability shift that you accept.",
+        mend: "Call getAuthenticationStatus first, and pay only with a liabilityShift that you accept: Y means that you are not liable \
+        for chargebacks.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline })),
     Text {
@@ -149,7 +150,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "2 §3.3, A106",
         imitates: "The customer fails the challenge, and the bank declines the payment.",
-        mend: "Ask for the status first. If the payment is then declined, claim declined.",
+        mend: "Call getAuthenticationStatus first. If the payment is then declined, claim declined.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline })),
     Text {
@@ -168,7 +169,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "2 §3.3, A106, A108",
         imitates: "The return page is opened while the bank’s page is still open.",
-        mend: "Ask for the status; an unfinished authentication is not a payment.",
+        mend: "Call getAuthenticationStatus; an unfinished authentication is not a payment.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
     Text {
@@ -177,7 +178,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Medium,
         basis: "2 §3.3, A107",
         imitates: "The customer comes back after an hour.",
-        mend: "Ask for the status; an authentication that timed out is not a payment.",
+        mend: "Call getAuthenticationStatus; an authentication that timed out is not a payment.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen })),
     Text {

@@ -24,9 +24,11 @@ for program in "$PG" curl jq; do
   command -v "$program" >/dev/null || { echo "$program is not installed, or not on PATH; PG=/path/to/pg names the pg command" >&2; exit 1; }
 done
 
-read -r job
-field() { jq -r "$1 // empty" <<<"$job"; }
-[ "$(field .job)" = charge ] || { echo 'this adapter charges only' >&2; exit 1; }
+# Reads the members of the job into variables of their names; those that it lacks are empty.
+read -r line
+eval "$(jq -r '{job, order, amount, currency, sessionKey, cardKey, attempt} | to_entries[]
+  | "\(.key)=\(.value // "" | tostring | @sh)"' <<<"$line")"
+[ "${job:-}" = charge ] || { echo 'this adapter charges only' >&2; exit 1; }
 protected='^(https://|http://(127\.[0-9.]+|localhost|\[::1\])(:[0-9]+)?(/|$))'   # by TLS, or on this machine
 [[ $PG_BASE_URL =~ $protected ]] || { echo 'PG_BASE_URL has to begin with https://, except on this machine' >&2; exit 1; }
 # Without TLS, a proxy of the environment would read the credentials.
@@ -49,12 +51,11 @@ call() {
   [[ $reply =~ ^[[:space:]]*\{ ]] || return 1
   status=${reply##*$'\n'}
   # A reply with a value twice is not clear (3): jq alone would take the last one.
-  [ -z "$(jq -c --stream 'select(length == 2)[0]' <<<"${reply%$'\n'*}" 2>/dev/null | sort | uniq -d)" ] || return 1
-  # Numbers become texts, as they are written: 998.00 is not 998.
-  reply=$(jq -Rsc 'gsub("(?<text>\"([^\"\\\\]|\\\\.)*\")|(?<number>-?[0-9][0-9.eE+-]*)"; .text // "\"\(.number)\"") | fromjson' \
-    <<<"${reply%$'\n'*}" 2>/dev/null) || return 1
-  code=$(jq -r 'if type == "object" then (.errorCode // "" | tostring) else error end' <<<"$reply" 2>/dev/null) || return 1
-  [ -n "$reply" ] || return 1
+  jq -en --stream '[inputs | select(length == 2)[0]] | length == (unique | length)' <<<"${reply%$'\n'*}" &>/dev/null || return 1
+  # Numbers become texts, as they are written: 998.00 is not 998. The first line is the code, the second the reply.
+  reply=$(jq -Rscr 'gsub("(?<text>\"([^\"\\\\]|\\\\.)*\")|(?<number>-?[0-9][0-9.eE+-]*)"; .text // "\"\(.number)\"") | fromjson
+    | if type == "object" then (.errorCode // "" | tostring | @uri), . else error end' <<<"${reply%$'\n'*}" 2>/dev/null) || return 1
+  code=${reply%%$'\n'*} reply=${reply#*$'\n'}
   [[ $status == 2?? && -z $code ]] && return 0
   [[ -n $code && $stop == *" $code "* ]] && return 2
   return 1
@@ -63,7 +64,7 @@ call() {
 # Prints the claim that $reply to the payment or to the lookup ($1) allows, if any.
 claim() {
   jq -c --arg approved "$approved" --arg declined "$declined" --arg follow_ups "$follow_ups" --arg step "$1" \
-    --arg reference "$order" --arg currency "$(field .currency)" --arg amount "$(field .amount)" '
+    --arg reference "$order" --arg currency "$currency" --arg amount "$amount" '
     def differs(field; value): field | if . == null then "" else tostring end | . != "" and . != value;
     def is_other: differs(.uniqueMerchantReference; $reference);
     def is_ours: (is_other or differs(.transactionType; "Auth") or differs(.currency; $currency)
@@ -80,14 +81,13 @@ claim() {
     end' <<<"$reply"
 }
 
-order=$(field .order)
-form=("uniqueMerchantReference=$order" "currency=$(field .currency)" "itemName0=Order $order" "itemPrice0=$(field .amount)")
-if [ -n "$(field .sessionKey)" ]; then
+form=("uniqueMerchantReference=$order" "currency=$currency" "itemName0=Order $order" "itemPrice0=$amount")
+if [ -n "$sessionKey" ]; then
   method=transaction/authSessionKey
-  form+=("sessionKey=$(field .sessionKey)")
-elif [ -n "$(field .cardKey)" ]; then
+  form+=("sessionKey=$sessionKey")
+elif [ -n "$cardKey" ]; then
   method=transaction/authCardKey
-  form+=("cardKey=$(field .cardKey)")
+  form+=("cardKey=$cardKey")
 else
   # A card number does not belong into the arguments of a process.
   echo '{"claim": "not-charged"}'
@@ -100,14 +100,14 @@ done
 
 sent=0 looked=0
 # Keeps the reference before anything is sent (1). An order such as 2026/17 is no file name, and a name has at most 255 bytes.
-name=$(field '.order | @uri')
+name=$(jq -rn --arg order "$order" '$order | @uri')
 [ ${#name} -le 200 ] || name="${name:0:150}-$(cksum <<<"$order" | tr ' ' -)"
 kept="${PG_REHEARSE_DIR:-.}/$name.reference"
 if ! (set -o noclobber; echo "$order" >"$kept") 2>/dev/null; then
   [ -e "$kept" ] || { echo "the reference cannot be kept: $kept" >&2; exit 1; }
   sent=1
 fi
-[ "$(field .attempt)" ] && sent=1
+[ "$attempt" ] && sent=1
 SECONDS=0 pause=1
 while :; do
   steps=("$method")

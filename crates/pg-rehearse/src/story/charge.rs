@@ -323,16 +323,19 @@ fn two_orders(
     };
     let (first, second) = (references(sent.0), references(sent.1));
     let shared = second.iter().find(|reference| !reference.is_empty() && first.contains(reference));
-    let told = format!("two orders of one customer, by {}: {}", way.name(), judge::count(charges, "charge"));
+    let told = format!("two orders of one customer, paid by {}: {}", way.name(), judge::count(charges, "charge"));
     Ok(match shared {
         Some(reference) if paid > charges => vec![fault(
             "unpaid-but-said-paid",
             format!(
-                "{told}, but the integration claims paid for both: both have the uniqueMerchantReference {reference}"
+                "{told}, but the integration claims paid for both: it sent both with the uniqueMerchantReference {reference}"
             ),
         )],
         Some(reference) => {
-            vec![fault("shared-reference", format!("{told}; both have the uniqueMerchantReference {reference}"))]
+            vec![fault(
+                "shared-reference",
+                format!("{told}; the integration sent both with the uniqueMerchantReference {reference}"),
+            )]
         }
         None if paid > charges => {
             vec![fault("unpaid-but-said-paid", format!("{told}, but the integration claims paid for {paid}"))]

@@ -194,9 +194,9 @@ async fn control(stage: &mut Stage, story: Checkout, order: &Order, is_read: boo
 }
 
 fn not_read(seen: &Seen) -> Finding {
-    let why = seen.location().map_or_else(
+    let why = page::not_opened(seen).map_or_else(
         || "says nothing that is read as paid, even after a payment: print a claim".to_owned(),
-        |location| format!("redirects to {location}, which was not opened (it is on another host, or followed five redirects): print a claim there"),
+        |elsewhere| format!("{elsewhere}: print a claim there"),
     );
     doubt("page-not-read", format!("the success page {why}, so that this can be tested"))
 }

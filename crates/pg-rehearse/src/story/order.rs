@@ -183,7 +183,7 @@ pub(crate) async fn come_back(stage: &Stage, what: &str, query: &[(&str, &str)])
     stage.wire().note(Lane::Wire, Lane::Integration, format!("success page: {what}"));
     let call = Call::page(&stage.address(Job::CheckoutReturn), query);
     let seen = stage.visit(Job::CheckoutReturn, call).await.map_err(|silent| format!("success page: {silent}"))?;
-    stage.wire().note(Lane::Integration, Lane::Wire, format!("HTTP {}", seen.status));
+    stage.note_page(&seen);
     Ok(seen)
 }
 

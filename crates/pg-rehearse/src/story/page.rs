@@ -47,6 +47,12 @@ pub(crate) fn is_read(seen: &Seen) -> bool {
     seen.status >= 400 || claim(seen).is_some() || says_paid(seen)
 }
 
+/// Returns where the response redirects, if that page was not opened.
+pub(crate) fn not_opened(seen: &Seen) -> Option<String> {
+    let location = seen.location()?;
+    Some(format!("redirects to {location}, which was not opened (it is on another host, or followed five redirects)"))
+}
+
 /// Returns the claim, if the response contains one.
 pub(crate) fn claim(seen: &Seen) -> Option<String> {
     let line = seen.body.lines().rev().find(|line| !line.trim().is_empty())?;

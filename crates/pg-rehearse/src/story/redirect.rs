@@ -122,16 +122,22 @@ pub(crate) async fn open(stage: &Stage, data: &str, iv: &str) -> Result<Seen, Se
 async fn told(stage: &Stage, what: &str, data: &str, iv: &str) -> Result<Seen, SetupError> {
     let seen = open(stage, data, iv).await?;
     stage.wire().note(Lane::Wire, Lane::Integration, format!("redirect: {what}"));
-    stage.wire().note(Lane::Integration, Lane::Wire, format!("HTTP {}, {} bytes", seen.status, seen.body.len()));
+    stage.note_page(&seen);
     Ok(seen)
 }
 
 fn genuine_findings(genuine: &Genuine) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = not_read(&genuine.seen).into_iter().collect();
     if page::says_paid(&genuine.seen) {
         findings.push(fault("redirect-trusted", "the page says paid after the card form, but nothing was charged"));
     }
     findings
+}
+
+/// Returns a warning if the page is one that the runner does not open.
+fn not_read(seen: &Seen) -> Option<Finding> {
+    let why = page::not_opened(seen)?;
+    Some(doubt("page-not-read", format!("the page {why}: what it shows is not tested")))
 }
 
 /// Checks a page's response to unreadable data.
@@ -260,7 +266,7 @@ async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     Ok(if page::says_paid(&seen) && !charged {
         vec![fault("redirect-trusted", "the page trusts forged data that says accepted, but nothing was charged")]
     } else {
-        Vec::new()
+        not_read(&seen).into_iter().collect()
     })
 }
 
@@ -276,7 +282,7 @@ async fn markup(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
             "customer input becomes part of the page's markup: a script in a name would run",
         )]
     } else {
-        Vec::new()
+        not_read(&seen).into_iter().collect()
     })
 }
 
@@ -303,11 +309,16 @@ fn with(genuine: &Genuine, members: &[(&str, &str)]) -> String {
     plain
 }
 
-/// Searches a response to the browser for credentials of the account.
+/// Searches the responses to the browser for credentials of the account.
 pub(crate) fn secrets(stage: &Stage, seen: &Seen, place: &str) -> Vec<Finding> {
-    let headers: Vec<String> =
-        seen.headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
-    let all = format!("{}\n{}", seen.body, headers.join("\n"));
+    let mut all = String::new();
+    for one in seen.all() {
+        all.push_str(&one.body);
+        for value in one.headers.values() {
+            all.push('\n');
+            all.push_str(&String::from_utf8_lossy(value.as_bytes()));
+        }
+    }
     let found = stage.house.account.secrets().into_iter().filter(|(_, secret)| all.contains(secret));
     found.map(|(name, _)| fault("credential-in-a-page", format!("{place} sends the {name} to browsers"))).collect()
 }

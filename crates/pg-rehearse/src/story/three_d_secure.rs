@@ -172,8 +172,8 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         ));
     }
     if paid_unasked(&exchanges) {
-        let why = "the payment was sent before a getAuthenticationStatus was answered: ask whether the customer has \
-                   passed, and who is liable";
+        let why = "the payment was sent before getAuthenticationStatus was answered for its authenticationKey: call it when \
+                   the customer comes back, and pay only with a liabilityShift that you accept (Y: you are not liable)";
         // Only here the answer is another one.
         let kind = "status-never-asked";
         findings.push(if story.card == Scenario::ChallengeRequired { fault(kind, why) } else { doubt(kind, why) });

@@ -59,7 +59,7 @@ function returned(query) {
     const decipher = createDecipheriv("aes-256-cbc", env.PG_API_KEY, iv);
     plain = Buffer.concat([decipher.update(data, "base64"), decipher.final()]);
   } catch (error) {
-    if (FAULT === "oracle") return page(500, "<p>Something went wrong.</p>");
+    if (["oracle", "return-redirects-oracle"].includes(FAULT)) return page(500, "<p>Something went wrong.</p>");
     if (FAULT === "stack-trace") return page(400, `<pre>${escape(error.stack)}\nbad decrypt</pre>`);
     return unread();
   }
@@ -67,7 +67,7 @@ function returned(query) {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(plain);
     const card = readCard(text);
-    if (FAULT === "redirect-trusted") return page(200, `<h1>Payment successful</h1><p>${escape(card.cardNumber)}</p>`);
+    if (["redirect-trusted", "return-redirects-trusted"].includes(FAULT)) return page(200, `<h1>Payment successful</h1><p>${escape(card.cardNumber)}</p>`);
     if (FAULT === "forgery-trusted" && card.status === "accepted") return page(200, "<h1>Order confirmed</h1>");
     const name = FAULT === "markup" ? card.cardholderName : escape(card.cardholderName);
     const key = FAULT === "key-in-page" ? `<script>var key = "${env.PG_API_KEY}"</script>` : "";
@@ -389,8 +389,15 @@ function refreshed(entries, keys) {
   return FAULT === "updater-doubles" ? cards : [...new Map(cards.map((card) => [card.cardKey, card])).values()];
 }
 
+const reviews = []; // what the return page has read, for the page to which it redirects
+
 async function answer(request, body, url) {
+  if (url.pathname === "/return" && FAULT.startsWith("return-redirects")) {
+    reviews.push(returned(url.searchParams));
+    return { ...page(303, ""), location: FAULT.endsWith("elsewhere") ? "https://front.example/review" : "./review", cookie: `review=${reviews.length - 1}; Path=/` };
+  }
   if (url.pathname === "/return") return returned(url.searchParams);
+  if (url.pathname === "/review") return reviews[/review=(\d+)/.exec(request.headers.cookie)?.[1]] ?? unread();
   if (url.pathname === "/callback" && FAULT === "callback-not-found") return page(404, "<p>Not found</p>");
   if (url.pathname === "/callback") return callback(body, request.headers["content-type"] ?? "");
   if (url.pathname === "/success") return success(url.searchParams);
@@ -423,7 +430,7 @@ const server = http.createServer((request, response) => {
     await before;
     const url = new URL(request.url, "http://shop");
     const made = await answer(request, Buffer.concat(parts).toString("utf8"), url).catch(() => page(400, "<p>No.</p>"));
-    const location = made.location ? { location: made.location } : {};
+    const location = made.location ? { location: made.location, ...(made.cookie ? { "set-cookie": made.cookie } : {}) } : {};
     response.writeHead(made.status, { "content-type": made.type, "cache-control": "no-store", ...location }).end(made.body);
   });
   request.on("error", () => {});

@@ -185,8 +185,8 @@ impl<'a> Context<'a> {
     /// Returns the address of a merchant's page if it is valid. Names the assumption that accepts or refuses it, and warns
     /// of a public page without TLS (spec 2 §1.1, A134).
     pub(crate) fn page(&mut self, name: &str, address: &str) -> Option<PageUrl> {
-        self.basis.assume_all(PageUrl::assumption(address));
-        let page = PageUrl::parse(address);
+        let (page, assumption) = PageUrl::judged(address);
+        self.basis.assume_all(assumption);
         if page.as_ref().is_some_and(PageUrl::lacks_tls) {
             self.warn(&format!("{name} has no TLS: pages of a merchant must be served over https"));
         }

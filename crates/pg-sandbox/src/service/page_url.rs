@@ -29,15 +29,17 @@ impl PageUrl {
         (text.len() <= LONGEST && Format::Url.admits(text) && leads_somewhere(text)).then(|| Self(text.to_owned()))
     }
 
-    /// Returns the assumption that refuses an address, or accepts it without TLS.
-    pub(crate) fn assumption(text: &str) -> Option<u16> {
-        if text.len() > LONGEST {
+    /// Returns the address if it is valid, and the assumption that refuses it, or accepts it without TLS.
+    pub(crate) fn judged(text: &str) -> (Option<Self>, Option<u16>) {
+        let page = Self::parse(text);
+        let assumption = if text.len() > LONGEST {
             Some(assumed::HOW_LONG_A_REDIRECT_MAY_BE)
-        } else if has_tls(text) && Self::parse(text).is_some() {
+        } else if page.is_some() && has_tls(text) {
             None
         } else {
             Some(assumed::MERCHANT_PAGES)
-        }
+        };
+        (page, assumption)
     }
 
     /// Whether a public host has this address without TLS. Merchant pages must be served over TLS (spec 2 §1.1); the
@@ -243,7 +245,7 @@ mod tests {
             ("https://127.1/", Some(134)),
             (&long, Some(135)),
         ] {
-            assert_eq!(PageUrl::assumption(address), wanted, "{address}");
+            assert_eq!(PageUrl::judged(address).1, wanted, "{address}");
         }
     }
 }

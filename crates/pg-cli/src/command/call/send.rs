@@ -24,7 +24,7 @@ use crate::{
     output,
     redactor::cards,
     refusal::{self, Refusal},
-    transport::{RedactingTransport, certificate_advice},
+    transport::{RedactingTransport, connection_advice},
 };
 
 /// A request to send.
@@ -169,7 +169,7 @@ impl Call {
                 Failure::misuse(format!("{address}: use an https address"))
             }
             Error::Transport(error @ TransportError::NotSent(_)) => {
-                Failure::new(Exit::NotReachable, message + certificate_advice(&error))
+                Failure::new(Exit::NotReachable, message + connection_advice(&error))
             }
             // The request is not a payment: the outcome of a payment would be unknown.
             Error::Transport(_) => {

@@ -23,7 +23,7 @@ use tokio::{
 use tower_service::Service;
 
 use super::{confirm::Claim, event::Forwarded};
-use crate::transport::certificate_advice;
+use crate::transport::connection_advice;
 
 /// Shorter than the ten seconds that the sandbox waits for a response.
 pub(super) const DEADLINE: Duration = Duration::from_secs(9);
@@ -154,7 +154,7 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     let callback = request.headers().get(CALLBACK).and_then(|id| id.to_str().ok()).map(pg_model::mask::text);
     let (status, error) = match shared.http.send(handed_on(&request, &shared.target)).await {
         Ok(response) => (Some(response.status()), None),
-        Err(error) => (None, Some(format!("{}{}", error.kind(), certificate_advice(&error)))),
+        Err(error) => (None, Some(format!("{}{}", error.kind(), connection_advice(&error)))),
     };
     let told = status.unwrap_or(StatusCode::BAD_GATEWAY);
     place.send(Claim::of(what, &request).forwarded(Forwarded {

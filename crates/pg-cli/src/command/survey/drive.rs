@@ -16,7 +16,7 @@ use crate::{
     command::{self, interrupt::Interrupted},
     failure::{Exit, Failure},
     output,
-    transport::RedactingTransport,
+    transport::{RedactingTransport, connection_advice},
 };
 
 /// The shortest wait that is reported.
@@ -108,7 +108,7 @@ fn sent(reply: Result<http::Response<Bytes>, TransportError>, bar: &Bar) -> Resu
     if let TransportError::NotSent(pg_hyper::TransportErrorKind::Insecure(address)) = error {
         return Err(Failure::misuse(format!("{address}: use an https address")));
     }
-    bar.say(&format!("pg: {error}"));
+    bar.say(&format!("pg: {error}{}", connection_advice(&error)));
     let not_sent = matches!(error, TransportError::NotSent(_));
     Ok(Event::Failed(if not_sent { NoReply::NotSent } else { NoReply::MaybeSent }))
 }

@@ -30,28 +30,41 @@ pub(super) enum CameBack {
 impl CameBack {
     /// Classifies a reply of a service, with the account's dialect.
     pub(super) fn of(service: &ServiceInfo, response: &http::Response<Bytes>, dialect: &Dialect) -> Self {
-        let success = response.status().is_success();
-        let ours = is_of_the_service(response.body()) && !says_nothing(response.body());
-        if success && ours && response.body().len() > LONGEST_ERROR {
-            return Self::Accepted;
-        }
+        let (body, success) = (response.body(), response.status().is_success());
+        let is_long = success && body.len() > LONGEST_ERROR;
         let mut error = ServiceError::default();
-        let readable = ours && decode_into(response.body(), &mut error).is_ok();
-        if success && readable && error.error_code.is_empty() {
-            return Self::Accepted;
-        }
-        Self::of_error(service, response.status(), error, readable, dialect)
+        let readable = is_of_the_service(body) && (is_long || decode_into(body, &mut error).is_ok());
+        let came_back = if success && readable && error.error_code.is_empty() {
+            Self::Accepted
+        } else {
+            Self::of_error(service, response.status(), error, readable, dialect)
+        };
+        came_back.unless_empty(body)
     }
 
     /// Classifies a reply that was already read.
-    pub(super) fn of_result<R>(service: &ServiceInfo, reply: &Result<R, ReplyError>, dialect: &Dialect) -> Self {
-        match reply {
+    pub(super) fn of_result<R>(
+        service: &ServiceInfo,
+        body: &[u8],
+        reply: &Result<R, ReplyError>,
+        dialect: &Dialect,
+    ) -> Self {
+        let came_back = match reply {
             Ok(_) => Self::Accepted,
             Err(ReplyError::Refused(refused)) => Self::from(refused),
             Err(ReplyError::Unreadable(unreadable)) => {
                 let readable = unreadable.why.is_none();
                 Self::of_error(service, unreadable.http_status, ServiceError::default(), readable, dialect)
             }
+        };
+        came_back.unless_empty(body)
+    }
+
+    /// Doubts a reply whose body is empty: no reply of a method is, but the answer of a proxy may be.
+    fn unless_empty(self, body: &[u8]) -> Self {
+        match self {
+            Self::Accepted | Self::Other if says_nothing(body) => Self::Doubtful,
+            other => other,
         }
     }
 
@@ -77,9 +90,8 @@ fn is_of_the_service(body: &[u8]) -> bool {
     matches!(head.first(), Some(b'{' | b'[')) || head.windows(ROOT.len()).any(|window| window == ROOT)
 }
 
-/// Whether a body is an empty JSON object or list. No reply of a method is, but the answer of a proxy may be, so it does not show that the
-/// service has accepted the credentials.
-pub fn says_nothing(body: &[u8]) -> bool {
+/// Whether a body is an empty JSON object or list.
+fn says_nothing(body: &[u8]) -> bool {
     let inner = match body.trim_ascii() {
         [b'{', inner @ .., b'}'] | [b'[', inner @ .., b']'] => inner,
         _ => return false,
@@ -124,7 +136,7 @@ mod tests {
         let by_bytes = CameBack::of(service, &response, dialect);
         let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("a", "b", "c"));
         let reply = account.with_dialect(Arc::clone(dialect)).reply_as::<Token>(service, &response);
-        let by_result = CameBack::of_result(service, &reply, dialect);
+        let by_result = CameBack::of_result(service, response.body(), &reply, dialect);
         // A reply of an unexpected form does not count as a reply of the service.
         let misshapen = matches!(reply, Err(ReplyError::Unreadable(_))) && by_bytes == CameBack::Accepted;
         assert_eq!(by_result, if misshapen { CameBack::Doubtful } else { by_bytes.clone() }, "{status} {body}");
@@ -158,10 +170,11 @@ mod tests {
     #[test]
     fn an_empty_reply_shows_no_accepted_credentials() {
         for body in ["{}", " { }\n", "[]", "[ ]"] {
-            let reply = http::Response::new(Bytes::from(body));
-            let came_back = CameBack::of(Initiate::INFO.service, &reply, &Dialect::documented());
-            assert_eq!(came_back, CameBack::Doubtful, "{body}");
+            for status in [200, 400, 401, 500] {
+                assert_eq!(came_back(status, body), CameBack::Doubtful, "{status} {body}");
+            }
         }
+        assert_eq!(came_back(200, &format!("[{}]", " ".repeat(LONGEST_ERROR))), CameBack::Doubtful);
         for body in ["{", "{]", "", r#"{"a":1}"#, "[{}]"] {
             assert!(!says_nothing(body.as_bytes()), "{body}");
         }

@@ -58,7 +58,7 @@ async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Ve
         Lane::Integration,
         format!(
             "the reply to bad padding is HTTP {}, to invalid UTF-8 {}, to invalid {} {}",
-            padding[0].status, text[0].status, genuine.encoding, syntax[0].status
+            padding[0][1].status, text[0][1].status, genuine.encoding, syntax[0][1].status
         ),
     );
     let told_apart = padding.iter().all(|sign| sign == &padding[0]) && text.iter().all(|sign| sign != &padding[0]);
@@ -122,11 +122,8 @@ impl Samples {
     }
 }
 
-/// The parts of a response that do not change when the request is repeated; other parts prove nothing.
-struct Steady {
-    body: bool,
-    headers: Vec<String>,
-}
+/// The parts that do not change when the request is repeated, of the first reply and of the page to which it redirects.
+struct Steady([Parts; 2]);
 
 impl Steady {
     async fn find(stage: &Stage, data: &str) -> Result<Self, SetupError> {
@@ -135,10 +132,32 @@ impl Steady {
         for _ in 0..3 {
             seen.push(open(stage, data, iv).await?);
         }
-        let same = |read: &dyn Fn(&Seen) -> String| seen.iter().all(|one| read(one) == read(&seen[0]));
+        Ok(Self([0, 1].map(|at| Parts::steady(&seen.iter().map(|one| ends(one)[at]).collect::<Vec<_>>()))))
+    }
+
+    fn sign(&self, seen: &Seen, data: &str, iv: &str) -> [Sign; 2] {
+        [0, 1].map(|at| self.0[at].sign(ends(seen)[at], data, iv))
+    }
+}
+
+/// Returns the first and the last response to the browser, which are the same one without a redirect.
+fn ends(seen: &Seen) -> [&Seen; 2] {
+    [seen.redirects.first().unwrap_or(seen), seen]
+}
+
+/// Parts of a response; other parts prove nothing.
+struct Parts {
+    body: bool,
+    headers: Vec<String>,
+}
+
+impl Parts {
+    /// Returns the parts that are the same in all of these responses.
+    fn steady(seen: &[&Seen]) -> Self {
+        let same = |read: &dyn Fn(&Seen) -> String| seen.iter().all(|one| read(one) == read(seen[0]));
         let names = seen[0].headers.keys().map(ToString::to_string);
         let headers = names.filter(|name| name != "date" && same(&|one| one.header(name).to_owned())).collect();
-        Ok(Self { body: same(&|one| one.body.clone()), headers })
+        Self { body: same(&|one| one.body.clone()), headers }
     }
 
     fn sign(&self, seen: &Seen, data: &str, iv: &str) -> Sign {
@@ -156,7 +175,7 @@ impl Steady {
 
 /// Vaudenay's attack on the second block of the data: it needs only the page's reaction to the padding. Returns the
 /// bytes found within the time limit, the last ones of the block.
-async fn attack(stage: &Stage, genuine: &Genuine, steady: &Steady, bad: &Sign) -> Result<Vec<u8>, SetupError> {
+async fn attack(stage: &Stage, genuine: &Genuine, steady: &Steady, bad: &[Sign; 2]) -> Result<Vec<u8>, SetupError> {
     let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
     let (Some(before), Some(target)) = (bytes.get(..BLOCK), bytes.get(BLOCK..2 * BLOCK)) else { return Ok(Vec::new()) };
     let is_command = matches!(stage.troupe.plan.jobs.get(&Job::OpenRedirect), Some(Means::Command(_)));
@@ -189,7 +208,7 @@ async fn byte(
     stage: &Stage,
     genuine: &Genuine,
     steady: &Steady,
-    bad: &Sign,
+    bad: &[Sign; 2],
     inner: &[u8; BLOCK],
     at: usize,
     target: &[u8],
