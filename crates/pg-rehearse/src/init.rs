@@ -174,9 +174,13 @@ pub fn init(folder: &Path, language: Language) -> Result<Written, InitError> {
     if let Some((path, _)) = files.iter().find(|(path, _)| path.exists()) {
         return Err(InitError::Exists(path.clone()));
     }
-    for (path, text) in &files {
+    for (at, (path, text)) in files.iter().enumerate() {
         let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-        parent.and_then(|()| fs::write(path, text)).map_err(|error| InitError::Io(path.clone(), error))?;
+        parent.and_then(|()| fs::write(path, text)).map_err(|error| {
+            // Half a file would be in the way of the next attempt. One that was not created cannot be removed.
+            files[..=at].iter().for_each(|(path, _)| drop(fs::remove_file(path)));
+            InitError::Io(path.clone(), error)
+        })?;
     }
     Ok(Written { files: files.into_iter().map(|(path, _)| path).collect() })
 }
@@ -224,6 +228,19 @@ mod tests {
                 assert_eq!(plan.matches(&command).count(), 1, "{command}: {plan}");
             }
         }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_failed_write_leaves_no_file_in_the_way_of_the_next() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // The first file is written, the second is not.
+        let blocked = folder.path().join("pay.sh");
+        std::os::unix::fs::symlink("missing/pay.sh", &blocked).expect("a link");
+        let written = init(folder.path(), Language::Bash);
+        assert!(written.is_err(), "{written:?}");
+        drop(fs::remove_file(&blocked));
+        init(folder.path(), Language::Bash).expect("a plan");
     }
 
     /// The written crate is outside of the workspace, whose other crates would enable the feature for it.

@@ -212,9 +212,9 @@ fn again(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
 fn unusable(name: &str, got: &str, answer: &Answer, notes: &mut Notes) {
     let is_of_card = !OF_ANOTHER_KIND.iter().any(|code| code.as_str() == answer.code);
     match name {
-        "payment" => notes.unusable(Role::Approved, &format!("no payment was approved: {got}")),
+        "payment" if is_of_card => notes.unusable(Role::Approved, &format!("no payment was approved: {got}")),
         "pending" if answer.is_success() => {
-            notes.unusable(Role::Challenge, &format!("its authentication began without a challenge: {got}"));
+            notes.unusable(Role::Challenge, &format!("no authentication with a challenge page began: {got}"));
         }
         // The page was opened, so an authentication without a challenge is finished.
         "authenticated"
@@ -380,5 +380,35 @@ fn captures(answer: &Answer, evidence: &Evidence, notes: &mut Notes) {
     refusal(&["preauth.captures", "preauth-closed"], answer, evidence, notes);
     if notes.sighting("preauth.captures").is_some() {
         notes.sight("preauth.captures", Seen::Word("once"), evidence);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::Response;
+
+    use super::*;
+
+    /// The cards that this reply to the request of this name shows to be wrong.
+    fn wrong_cards(name: &str, http: u16, body: &'static str) -> Vec<Role> {
+        let mut notes = Notes::new(7);
+        notes.note("challenge page of pending", "https://bank.example/");
+        let response = Response::builder().status(http).body(Bytes::from_static(body.as_bytes())).unwrap();
+        unusable(name, "", &Answer::of(&response, &Bytes::new(), None), &mut notes);
+        notes.unusable_cards().map(|(role, _)| role).collect()
+    }
+
+    #[test]
+    fn no_card_is_blamed_for_what_the_account_may_not_do() {
+        let permission = r#"{"errorCode": "106", "errorMessage": "no"}"#;
+        let page = "<html>not here</html>";
+        for name in ["payment", "pending", "authenticated"] {
+            assert_eq!(wrong_cards(name, 403, permission), [], "{name}");
+        }
+        assert_eq!(wrong_cards("pending", 404, page), []);
+        let declined = r#"{"transactionStatusCode": "901"}"#;
+        assert_eq!(wrong_cards("payment", 200, declined), [Role::Approved]);
+        assert_eq!(wrong_cards("pending", 200, r#"{"transactionStatusCode": "608"}"#), [Role::Challenge]);
     }
 }

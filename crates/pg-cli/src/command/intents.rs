@@ -431,17 +431,27 @@ pub(super) const fn exit(error: &StoreError) -> Exit {
 
 /// Returns why a store could not be opened, and the command that corrects it, if there is one.
 pub(super) fn explained(error: &StoreError, store: &str) -> String {
-    let StoreError::Older { found, known } = error else { return error.to_string() };
-    let tables = if *found == 0 {
-        "the database has no store of intents. If orders were paid before, look for their store, since with an empty one they are paid \
-         again. For a new one"
-            .to_owned()
-    } else {
-        format!("the store of intents has schema version {found} and needs {known}:")
-    };
+    match error {
+        StoreError::Older { found: 0, .. } => format!("the database has no store of intents. {}", without_store(store)),
+        StoreError::Older { found, known } => {
+            format!("the store of intents has schema version {found} and needs {known}: run `{}`", migrate(store))
+        }
+        error => error.to_string(),
+    }
+}
+
+/// Returns what to do where there is no store.
+fn without_store(store: &str) -> String {
+    format!(
+        "If orders were paid before, look for their store, since with an empty one they are paid again. For a new one run `{}`",
+        migrate(store)
+    )
+}
+
+fn migrate(store: &str) -> String {
     // A URL may have a password.
     let store = if store.contains("://") { "URL".to_owned() } else { shell::word(store) };
-    format!("{tables} run `pg intents --store {store} migrate`")
+    format!("pg intents --store {store} migrate")
 }
 
 impl From<Status> for IntentStatus {

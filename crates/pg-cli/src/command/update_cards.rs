@@ -199,7 +199,14 @@ impl Arguments {
         }
         self.check_store(&output, input)?;
         let format = self.format.unwrap_or_else(|| usual_format(&output, json));
-        let new = State::new(input, state::print_of_account(api_key), results::absolute(output), format);
+        let output = results::absolute(output);
+        if output.to_str().is_none() {
+            let name = output.display();
+            let problem =
+                "is not valid UTF-8, and cannot be stored for a resumption; choose another file with --output";
+            return Err(Failure::misuse(format!("{name}: the name of the file of results {problem}")));
+        }
+        let new = State::new(input, state::print_of_account(api_key), output, format);
         let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {
             return Ok((new, false));
         };
@@ -252,10 +259,13 @@ impl Arguments {
         };
         let keeper = Keeper::new(input.path().map(state::path_beside), state.clone());
         keeper.keep_as_it_is().map_err(|error| {
-            Failure::misuse(format!(
-                "{error}; without it an interrupted run cannot be resumed: free disk space, or copy the file to a \
-                writable folder"
-            ))
+            let advice = if is_old {
+                "the run is kept: free disk space, then run the same command again to resume (a copy of the file elsewhere \
+                 would submit its batches twice)"
+            } else {
+                "without it an interrupted run cannot be resumed: free disk space, or copy the file to a writable folder"
+            };
+            Failure::misuse(format!("{error}; {advice}"))
         })?;
         let results = Results::begin(target, state.format, state.written).inspect_err(|_| {
             if !is_old {

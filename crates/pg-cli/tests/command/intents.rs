@@ -57,10 +57,16 @@ async fn operators_see_show_reconcile_and_park() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("intents.sqlite");
     let path = file.to_str().unwrap();
-    pg(["intents", "--store", path]).run().ends(2).says("there is no such file; `pg intents --store");
+    pg(["intents", "--store", path]).run().ends(2).says("there is no such file. If orders were paid before");
     let folder_path = folder.path().to_str().unwrap();
     pg(["intents", "--store", folder_path]).run().ends(2).says("it is not a file; a store of intents is a SQLite file");
-    for (other, shown) in [("mysql://u:hunter2@h/d", "mysql://…: "), ("host=h password=hunter2", "host=…: ")] {
+    for (other, shown) in [
+        ("mysql://u:hunter2@h/d", "mysql://…: "),
+        ("host=h password=hunter2", "host=…: "),
+        ("host = h password = hunter2", "host=…: "),
+        ("application_name=pg hostaddr=10.0.0.1 password=hunter2", "hostaddr=…: "),
+        ("dbname=shop password=hunter2", "dbname=…: "),
+    ] {
         for action in [None, Some("migrate")] {
             let arguments = ["intents", "--store", other].into_iter().chain(action);
             let refused = pg(arguments).run().ends(2).says(shown).says("is a SQLite file or postgres://");

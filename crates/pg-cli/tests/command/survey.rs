@@ -200,7 +200,7 @@ fn a_card_that_does_not_work_is_reported() {
     let roles = ["approved", "declined", "insufficient-funds", "challenge", "not-enrolled"];
     let expired = "the card form returned error 109 on cardExpiryYear";
     let no_payment = "no payment was approved: the reply had the status \"901\"";
-    let no_page = "its authentication began without a challenge: the reply had the status \"608\"";
+    let no_page = "no authentication with a challenge page began: the reply had the status \"608\"";
     let cases = [
         (&roles[..], CARDS.replace("12/49", "12/20"), expired),
         // The other cards work.

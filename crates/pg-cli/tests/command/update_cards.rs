@@ -225,7 +225,8 @@ fn rows_that_a_reader_did_not_take_are_not_said_to_be_kept() {
     cards.shop.control("clock", r#"{"speed": 600}"#);
     let ended = child.ended().ends(4).says("cannot write standard output");
     assert!(!ended.err.contains("nothing is lost"), "{}", ended.err);
-    ended.says("rows that the reader did not take are lost: start over with --restart and --output FILE");
+    ended
+        .says("rows that the reader did not take are lost: run the same command again to resume after them; --restart");
 }
 
 #[test]
@@ -252,6 +253,19 @@ fn callbacks_bring_batches_forward() {
     let flags = "--batch-size 2 --poll 3600 --listen 127.0.0.1:0";
     cards.update_as(flags).run().ends(0).says("receiving callbacks at http://127.0.0.1:");
     cards.are_exact();
+}
+
+#[test]
+fn a_result_that_cannot_be_read_is_named() {
+    let cards = Cards::new(2);
+    let relay = Relay::changing(cards.sandbox.facts["baseUrl"].as_str().unwrap(), |body| {
+        if body.contains("oldCardKey") { "x".repeat(body.len()) } else { body }
+    });
+    let ended = cards.update("--attempts 0").env("PG_BASE_URL", &relay.base).run().ends(3);
+    assert!(!ended.err.contains("unreachable"), "{}", ended.err);
+    ended.says("the replies about the result of batch 1 (batchKey ").says(
+        "cannot be read: HTTP 200, not a reply of the service; if that does not help, ask the operator; run the same",
+    );
 }
 
 /// A proxy writes the card keys of results in another form.

@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex, PoisonError,
         mpsc::{Receiver, RecvTimeoutError, Sender},
     },
+    thread,
     time::Duration,
 };
 
@@ -21,6 +22,10 @@ pub(super) const GROUP: usize = 64;
 /// the runtime were one batch, the thread would be idle until the last request of the round is read and checked.
 /// Smaller batches would wake the thread more often.
 pub(super) const HAND_OVER: usize = 4;
+
+/// How often the thread looks for a message before it sleeps, each time letting other threads run first. Under load the next message
+/// is a few microseconds away: to sleep, and to be woken by a connection, costs both threads more than that.
+const LOOKS: u32 = 100;
 
 #[expect(clippy::large_enum_variant, reason = "nearly every job is a request, and a box for each would cost more")]
 pub(super) enum Job {
@@ -103,6 +108,12 @@ impl Inbox {
 
     /// Waits for a message, up to a limit, and takes all that have arrived.
     pub(super) fn wait(&mut self, requests: &mut Vec<Inbound>, most: Option<Duration>) {
+        for _ in 0..LOOKS {
+            if self.has_more() {
+                break;
+            }
+            thread::yield_now();
+        }
         let first = match (self.early.take(), most) {
             (Some(early), _) => Ok(early),
             (None, None) => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),

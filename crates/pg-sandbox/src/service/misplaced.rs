@@ -42,7 +42,7 @@ const DECISIVE: [(&str, &[&str]); 10] = [
 const VALUE: &str = "transactionValue";
 /// Parameters that the methods share which create a transaction (spec 2 §4.3). A number is no amount there.
 const SHARED: [&str; 6] =
-    [CURRENCY, "terminalKey", "mccAccountIdentifier", "mccSurname", "mccPostcode", "mccDateOfBirth"];
+    [CURRENCY, "terminalkey", "mccaccountidentifier", "mccsurname", "mccpostcode", "mccdateofbirth"];
 
 /// Returns the refusal for the first such parameter of a request to the gateway or to version 5.
 pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
@@ -55,7 +55,7 @@ pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
     let given = form.iter().filter(|(name, value)| !value.is_empty() && unknown(name));
     given.enumerate().find_map(|(at, (name, value))| {
         let refusal = of(info, names, name, at < MOST_COMPARED);
-        let may_be_amount = || whole && is_number(value) && !SHARED.contains(&name);
+        let may_be_amount = || whole && is_number(value) && !SHARED.contains(&&*letters(name));
         refusal.or_else(|| may_be_amount().then(|| amount(name))).map(|refusal| refusal.because_of(name))
     })
 }

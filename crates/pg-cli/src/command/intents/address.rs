@@ -3,9 +3,12 @@
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use pg_model::mask;
 
-use crate::{failure::Failure, shell};
+use crate::{command::intents, failure::Failure};
 
 const STORES: &str = "a store of intents is a SQLite file or postgres://user@host:port/database";
+/// The settings of PostgreSQL that say which database is meant, in the form of an address that is not supported:
+/// `host=db dbname=shop`.
+const SETTINGS: [&str; 6] = ["dbname", "host", "hostaddr", "password", "service", "user"];
 
 /// Whether a store is a PostgreSQL database.
 pub(in crate::command) fn is_postgres(store: &str) -> bool {
@@ -25,7 +28,7 @@ pub(in crate::command) fn check_file(store: &str) -> Result<(), Failure> {
     let problem = if path.exists() {
         format!("it is not a file; {STORES}")
     } else {
-        format!("there is no such file; `pg intents --store {} migrate` creates it", shell::word(store))
+        format!("there is no such file. {}", intents::without_store(store))
     };
     Err(Failure::misuse(format!("{store}: {problem}")))
 }
@@ -35,10 +38,20 @@ pub(super) fn check_address(store: &str) -> Result<(), Failure> {
     // The rest of an address may contain a password.
     let shown = match store.split_once("://") {
         Some((scheme, _)) => format!("{scheme}://…"),
-        None if store.starts_with("host=") || store.contains(" host=") => "host=…".to_owned(),
-        None => return Ok(()),
+        None => match setting(store) {
+            Some(name) => format!("{name}=…"),
+            None => return Ok(()),
+        },
     };
     Err(Failure::misuse(format!("{}: {STORES}", mask::text(&shown))))
+}
+
+/// Returns the first of the [`SETTINGS`] that a text has.
+fn setting(text: &str) -> Option<&'static str> {
+    let mut parts: Vec<&str> = text.split('=').collect();
+    parts.pop();
+    let mut names = parts.into_iter().filter_map(|part| part.split_whitespace().next_back());
+    names.find_map(|name| SETTINGS.into_iter().find(|setting| *setting == name))
 }
 
 /// Names the variable in the error for a value that is not text.

@@ -5,9 +5,9 @@ use std::{io, path::Path};
 use indicatif::HumanCount;
 use pg_hyper::{
     DriveError, LimitError,
-    proto::machine::account_update::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd},
+    proto::machine::account_update::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UnreadReply, UpdateEnd},
 };
-use pg_model::{Dialect, ResultCode};
+use pg_model::{Dialect, ErrorCode, ResultCode};
 use serde::Serialize;
 
 use super::{
@@ -114,7 +114,8 @@ pub(super) fn no_room(results: &Results, error: &io::Error, can_go_on: bool) -> 
     } else if results.on_standard_output() {
         // A pipe takes rows that its reader may never read.
         format!(
-            "rows that the reader did not take are lost: start over with --restart and --output FILE, or {GO_ON} after them"
+            "rows that the reader did not take are lost: {GO_ON} after them; --restart with --output FILE submits every batch \
+             a second time"
         )
     } else {
         format!("nothing is lost: {}{GO_ON}", remedy(error))
@@ -155,11 +156,14 @@ fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), go_on:
     match &summary.end {
         UpdateEnd::Refused(refused) => {
             let told = refusal::explained(refused);
-            let message = format!("{told}; nothing more was sent; then {go_on}");
+            let is_key = *refused.code() == ErrorCode::INVALID_ACCOUNT_UPDATER_KEY;
+            let check = if is_key { "; check PG_ACCOUNT_UPDATER_KEY" } else { "" };
+            let message = format!("{told}{check}; nothing more was sent; then {go_on}");
             Failure::new(Exit::Refused, message).refusal(Some(Refusal::from(refused)))
         }
         UpdateEnd::Unreachable => {
-            Failure::new(Exit::NotReachable, format!("the service is unreachable ({why}); {go_on}"))
+            let why = summary.unread.as_ref().map_or_else(|| format!("the service is unreachable ({why})"), not_read);
+            Failure::new(Exit::NotReachable, format!("{why}; {go_on}"))
         }
         UpdateEnd::HeldBack => {
             let exit = match trouble {
@@ -174,6 +178,15 @@ fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), go_on:
         UpdateEnd::SourceChanged => Failure::misuse("the file is not the one that this run was started with"),
         _ => Failure::new(Exit::Unknown, format!("the run did not finish; {go_on}")),
     }
+}
+
+fn not_read(reply: &UnreadReply) -> String {
+    let name = format!("batch {}", reply.batch + 1);
+    let (name, ask) = match &reply.batch_key {
+        Some(key) => (format!("the result of {name} (batchKey {key})"), "; if that does not help, ask the operator"),
+        None => (name, ""),
+    };
+    format!("the replies about {name} cannot be read: HTTP {}, not a reply of the service{ask}", reply.status)
 }
 
 fn exit(progress: &Progress) -> Exit {
@@ -316,7 +329,10 @@ impl Unfinished {
     fn of(batch: &EndedBatch, stretch: Stretch, dialect: &Dialect) -> Self {
         let (status, error, message) = match &batch.how {
             BatchEnd::Refused { code, message } => ("refused", code.clone(), explained(code, message, dialect)),
-            BatchEnd::Doubtful => ("doubtful", String::new(), String::new()),
+            BatchEnd::Doubtful => {
+                let told = |status| format!("(HTTP {status}, not a reply of the service: check the base URL)");
+                ("doubtful", String::new(), batch.status.map(told).unwrap_or_default())
+            }
             BatchEnd::DoubtfulRefusal { code, message } => ("doubtful", code.clone(), message.clone()),
             BatchEnd::Failed { code } => ("failed", code.clone(), String::new()),
             BatchEnd::Overdue => ("overdue", String::new(), String::new()),

@@ -16,6 +16,8 @@ pub(super) enum Layout {
     Keys,
     /// Rows under a header, with the card keys in this column, counted from 0.
     Column { separator: char, at: usize },
+    /// A header that names the column twice.
+    TwoColumns,
 }
 
 impl Layout {
@@ -25,9 +27,11 @@ impl Layout {
             let names: Vec<String> = fields(first, separator).map(plain).collect();
             let is_results = RESULTS.iter().all(|name| names.iter().any(|found| found == name));
             let wanted = if is_results { RESULTS[0] } else { COLUMN };
-            let column = names.iter().position(|name| name == wanted);
-            if let Some(at) = column {
-                return (Self::Column { separator, at }, true);
+            let mut columns = (0..names.len()).filter(|at| names[*at] == wanted);
+            match (columns.next(), columns.next()) {
+                (Some(at), None) => return (Self::Column { separator, at }, true),
+                (Some(_), Some(_)) => return (Self::TwoColumns, false),
+                _ => {}
             }
         }
         (Self::Keys, false)
@@ -37,6 +41,7 @@ impl Layout {
     pub(super) fn read(self, line: &str) -> Result<&str, &'static str> {
         let key = match self {
             Self::Keys => Some(line.trim()),
+            Self::TwoColumns => return Err("two columns have the name of the card keys; leave one of them"),
             Self::Column { separator, .. } if has_open_quote(line, separator) => {
                 return Err("a quoted field has no end on this line; remove line breaks within fields");
             }
@@ -167,6 +172,10 @@ mod tests {
             ("oldCardKey,cardKey", Layout::Column { separator: ',', at: 1 }),
         ] {
             assert_eq!(Layout::of(header), (expected, true), "{header}");
+        }
+        for twice in ["cardKey,cardKey", "cardKey;since;card_key", "oldCardKey\tstatus\told card key"] {
+            let (layout, is_header) = Layout::of(twice);
+            assert!(!is_header && layout.read(twice).is_err_and(|why| why.starts_with("two columns")), "{twice}");
         }
         assert_eq!(Layout::of("4F2C-91"), (Layout::Keys, false));
         assert_eq!(Layout::of("oldCardKey"), (Layout::Keys, false));

@@ -3,7 +3,10 @@
 use std::fs;
 
 use super::{Cards, relay::Stop};
-use crate::command::pg::{pg, words};
+use crate::command::{
+    peer::Peer,
+    pg::{pg, words},
+};
 
 #[test]
 fn bad_lines_are_named_and_nothing_is_sent() {
@@ -204,6 +207,40 @@ fn a_failed_save_is_reported_and_leaves_no_partial_state() {
     let left: Vec<_> = fs::read_dir(cards.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("pg-state")), "{left:?}");
     cards.update("").run().ends(0);
+}
+
+/// A copy of the file has no state, so its batches would be submitted twice.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_does_not_send_a_run_that_has_begun_elsewhere() {
+    let cards = Cards::new(2);
+    let peer = Peer::answering("");
+    cards.update("--attempts 0").env("PG_BASE_URL", &peer.base).run();
+    assert!(cards.beside(".pg-state").exists());
+    let full = cards.update("").env("PG_BASE_URL", &peer.base).under("sh", &["-c", "ulimit -f 0; exec \"$@\"", "sh"]);
+    let ended = full.run().ends(2).says("free disk space, then run the same command again to resume");
+    assert!(!ended.err.contains("copy the file to"), "{}", ended.err);
+    assert!(cards.beside(".pg-state").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_name_that_cannot_be_stored_is_refused_before_a_file_is_made() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
+    let cards = Cards::new(1);
+    let folder = cards.folder.path().join(OsStr::from_bytes(b"f\xff"));
+    fs::create_dir(&folder).unwrap();
+    let file = folder.join("keys.txt");
+    fs::write(&file, &cards.keys[0]).unwrap();
+    words("update-cards keys.txt")
+        .within(&folder)
+        .account("http://127.0.0.1:1")
+        .run()
+        .ends(2)
+        .says("is not valid UTF-8")
+        .says("choose another file with --output");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub(super) struct Batch {
     /// The unlisted error code and the message with which the service answered the submission in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answered: Option<(String, String)>,
+    /// The HTTP status of the reply to the last submission, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replied: Option<u16>,
     /// How often its retrieval was refused with a code that the dialect does not list and that any request may get.
     /// Earlier versions counted refused submissions, under another name.
     #[serde(default)]
@@ -81,6 +84,7 @@ impl Batch {
             doubted: false,
             submitted_again: 0,
             answered: None,
+            replied: None,
             refused_retrievals: 0,
             asked_first: Moment::default(),
             keys,
@@ -189,7 +193,8 @@ impl Batch {
     }
 
     pub(super) fn ended(&self, how: BatchEnd) -> EndedBatch {
-        EndedBatch { number: self.number, first: self.first, end: self.end, length: self.length, how }
+        let status = self.replied.filter(|_| how == BatchEnd::Doubtful);
+        EndedBatch { number: self.number, first: self.first, end: self.end, length: self.length, how, status }
     }
 
     fn result_of(

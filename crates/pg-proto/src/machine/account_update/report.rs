@@ -141,6 +141,9 @@ pub struct EndedBatch {
     pub length: usize,
     /// How it ended.
     pub how: BatchEnd,
+    /// Of a batch in doubt, the HTTP status of the reply to its submission, if there was one and it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
 }
 
 /// How an account update ended.
@@ -153,6 +156,20 @@ pub struct Summary {
     pub progress: Progress,
     /// The batches that did not finish. Their keys are in their results.
     pub unfinished: Vec<EndedBatch>,
+    /// The last reply, if it could not be read.
+    pub unread: Option<UnreadReply>,
+}
+
+/// A reply that could not be read, for example a page of a proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnreadReply {
+    /// Its HTTP status.
+    pub status: u16,
+    /// The number of the batch that the request was about, from 0.
+    pub batch: u64,
+    /// The service's key of that batch, if the request was for its result.
+    pub batch_key: Option<BatchKey>,
 }
 
 /// Whether an account update was completed.
@@ -169,7 +186,8 @@ pub enum UpdateEnd {
     /// Another machine, or one of an earlier run, works on the update: the stored state is not that of this machine. Do not
     /// save this machine; resume the stored state.
     Superseded,
-    /// The service was unreachable too often in a row. Save the machine once more; resume it later.
+    /// The service was unreachable too often in a row, or its replies could not be read ([`Summary::unread`]). Save the machine
+    /// once more; resume it later.
     Unreachable,
     /// The beginning of the source differs from the keys that were read before the machine was saved. Nothing was sent.
     SourceChanged,

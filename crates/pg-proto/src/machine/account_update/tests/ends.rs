@@ -187,3 +187,22 @@ fn another_answer_for_an_answered_card_is_counted() {
     world.instead.insert(1, Fault::Garble(200, two.leak()));
     assert_eq!(world.run().progress.strangers, 1);
 }
+
+#[test]
+fn replies_that_cannot_be_read_are_named_in_the_summary() {
+    let page = "<html>not here</html>";
+    let mut world = World::new(plan(), &["a"]).with((1..40).map(|at| (at, Fault::Say(404, page))));
+    let summary = world.run();
+    assert_eq!(summary.end, UpdateEnd::Unreachable);
+    let unread = summary.unread.unwrap();
+    assert_eq!((unread.status, unread.batch, unread.batch_key.unwrap().as_str()), (404, 0, &*key_of(1)));
+    let mut lost = World::new(plan(), &["a"]).with((1..40).map(|at| (at, Fault::Lose(Failure::NotSent))));
+    assert_eq!(lost.run().unread, None);
+
+    let mut doubtful = World::new(plan(), &["a", "b", "c"]).with([(0, Fault::Say(502, page))]);
+    let summary = doubtful.run();
+    assert_eq!((summary.unread, summary.unfinished[0].status), (None, Some(502)));
+    assert_eq!(summary.unfinished[0].how, BatchEnd::Doubtful);
+    let mut lost = World::new(plan(), &["a", "b", "c"]).with([(0, Fault::Lose(Failure::MaybeSent))]);
+    assert_eq!(lost.run().unfinished[0].status, None);
+}

@@ -110,7 +110,9 @@ fn a_shared_parameter_with_digits_is_not_taken_for_the_amount() {
     let mut shop = Shop::open();
     for (name, value) in [
         ("terminalKey", "10045"),
+        ("terminal_key", "10045"),
         ("mccDateOfBirth", "19700131"),
+        ("mccdateofbirth", "19700131"),
         ("mccAccountIdentifier", "12345678"),
         ("mccPostcode", "8001"),
         ("mccSurname", "7"),
