@@ -281,6 +281,7 @@ impl Stage {
 
     /// Calls a page of the shop, or the command in its place.
     pub(crate) async fn visit(&self, job: Job, call: Call) -> Result<Seen, Silent> {
+        self.given.take_call(&call, &self.own);
         match self.troupe.plan.jobs.get(&job) {
             Some(Means::Command(_)) => {
                 let parameters: serde_json::Map<String, Value> = call
