@@ -246,6 +246,21 @@ fn a_callback_whose_answers_say_nothing_proves_nothing_without_a_success_page() 
     assert!(found.outcomes[0].findings[0].text.contains("add the job checkout_return"), "{}", found.scorecard(false));
 }
 
+/// A returning customer has the same stored card.
+#[test]
+fn a_reference_that_is_derived_from_a_stored_card_is_found() {
+    if !installed(&["python3"], "the same stored card") {
+        return;
+    }
+    let named = |fault: &Fault| fault.program == "python" && fault.name == "reference-of-card";
+    let fault = faults().into_iter().find(named).expect("it works");
+    let folder = tempfile::tempdir().expect("it works");
+    let plan = plan(&fault, &folder.path().join("shop.log").display().to_string());
+    let plan = plan.replace("[\"sessionKey\", \"card\"]", "[\"cardKey\"]");
+    let report = rehearse(&plan, folder.path(), &only(&["M67"])).expect("it works");
+    assert_eq!(with(&report, Verdict::Failed), ["M67"], "{}", report.scorecard(false));
+}
+
 /// Without the job that makes orders, a shop with a database knows none of them, and nothing follows from its answers.
 #[test]
 fn drills_of_an_order_that_the_shop_does_not_know_are_not_applicable() {
