@@ -142,10 +142,19 @@ impl Stage {
 
     /// Whether the integration looks something up, now or shortly, after this number of requests. It has the reply then.
     pub(crate) async fn asked_since(&self, before: usize) -> bool {
+        self.has_asked(before, |one| one.is(On::Lookup)).await
+    }
+
+    /// The same about the payment with this key. A shop may still look up the key that it was given before.
+    pub(crate) async fn asked_about(&self, key: &str, before: usize) -> bool {
+        self.has_asked(before, |one| one.is_lookup_of(key)).await
+    }
+
+    async fn has_asked(&self, before: usize, is_meant: impl Fn(&Exchange) -> bool) -> bool {
         let clock = Clock::start();
         loop {
             let exchanges = self.exchanges();
-            let lookups: Vec<&Exchange> = exchanges.iter().skip(before).filter(|one| one.is(On::Lookup)).collect();
+            let lookups: Vec<&Exchange> = exchanges.iter().skip(before).filter(|one| is_meant(one)).collect();
             if lookups.iter().any(|one| one.status.is_some()) || clock.elapsed() > CONFIRMED_WITHIN {
                 return !lookups.is_empty();
             }
@@ -153,13 +162,18 @@ impl Stage {
         }
     }
 
+    /// Whether it has done so.
+    pub(crate) fn has_asked_about(&self, key: &str, before: usize) -> bool {
+        self.exchanges().iter().skip(before).any(|one| one.is_lookup_of(key))
+    }
+
     /// The same, and lets a running shop act on what it has found.
-    pub(crate) async fn settled_since(&self, job: Job, before: usize) -> bool {
+    pub(crate) async fn settled_since(&self, job: Job, key: &str, before: usize) -> bool {
         if matches!(self.troupe.plan.jobs.get(&job), Some(Means::Command(_))) {
             // It has ended.
-            return self.exchanges().iter().skip(before).any(|one| one.is(On::Lookup));
+            return self.has_asked_about(key, before);
         }
-        let asked = self.asked_since(before).await;
+        let asked = self.asked_about(key, before).await;
         if asked {
             clock::pause(ACTS_WITHIN).await;
         }
@@ -281,6 +295,7 @@ impl Stage {
 
     /// Calls a page of the shop, or the command in its place.
     pub(crate) async fn visit(&self, job: Job, call: Call) -> Result<Seen, Silent> {
+        self.given.take_call(&call, &self.own);
         match self.troupe.plan.jobs.get(&job) {
             Some(Means::Command(_)) => {
                 let parameters: serde_json::Map<String, Value> = call

@@ -264,7 +264,7 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
 
     use super::*;
-    use crate::dice::Dice;
+    use crate::{dice::Dice, shop::Call};
 
     #[tokio::test]
     async fn no_other_program_takes_the_address_of_the_service_between_two_drills() {
@@ -331,19 +331,35 @@ mod tests {
         // The card of a scenario is the same in every drill.
         for order in ["o-M27-r7", "o-M28-r7"] {
             given.take(&serde_json::json!({"sessionKey": order, "card": {"number": "4000000000002008"}}), order);
+            given.take_call(&Call::page("http://shop/success", &[("trans_key", &*format!("page-{order}"))]), order);
+            given
+                .take_call(&Call::post("http://shop/callback", "text/plain", format!("trans_key=form-{order}")), order);
+            given.take_call(&Call::json("http://shop/callback", &format!("{{\"batchKey\": \"{order}\"}}")), order);
         }
         laid.wire.belongs_to(Own { run: "-r7".to_owned(), order: "o-M28-r7".to_owned(), given });
         let ask = |reference: &str| post(&laid.base, format!("uniqueMerchantReference={reference}"));
         // A reference without the order says nothing, but the session does.
         assert_eq!(ask("16&sessionKey=o-M27-r7").await, "");
         assert_eq!(ask("o-M27-r7").await, "");
+        // Callbacks and success pages gave keys.
+        for key in ["trans_key=page", "trans_key=form", "prev_trans_key=form"] {
+            assert_eq!(ask(&format!("&{key}-o-M27-r7")).await, "", "{key}");
+        }
+        assert_eq!(ask("&batchKey=o-M27-r7").await, "");
         assert_eq!(laid.wire.exchanges().len(), 0);
         // The fault meets the first lookup of this drill.
         assert_eq!(ask("o-M28-r7").await, "");
-        for own in ["shop-o-M28-r7-payment", "17", "18&sessionKey=o-M28-r7", "19&cardNumber=4000000000002008"] {
+        for own in [
+            "shop-o-M28-r7-payment",
+            "17",
+            "18&sessionKey=o-M28-r7",
+            "19&cardNumber=4000000000002008",
+            "&trans_key=page-o-M28-r7",
+            "&batchKey=o-M28-r7",
+        ] {
             assert!(ask(own).await.starts_with("HTTP/1.1 "), "{own}");
         }
-        assert_eq!(laid.wire.exchanges().len(), 5);
+        assert_eq!(laid.wire.exchanges().len(), 7);
     }
 
     #[tokio::test]

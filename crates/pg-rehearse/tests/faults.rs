@@ -185,6 +185,7 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("own-reference", vec!["B03", "B04", "B05", "B09"], vec![]),
         ("checkout-with-3ds", vec!["B09", "K05", "K08", "K09"], vec![]),
         ("callback-ignored", vec!["B03", "B04", "B05"], ignored),
+        ("callback-checked-late", vec!["B04", "B05"], vec![("B04", "not-confirmed")]),
         ("link-kept", vec!["K09"], kept),
         ("return-redirects", vec!["R01", "R06", "R12"], vec![]),
         ("return-redirects-elsewhere", vec!["R01", "R06", "R12"], elsewhere),
@@ -229,24 +230,55 @@ fn a_checkout_that_only_reserves_or_denies_a_payment_or_cannot_take_yen_gets_a_w
     }
 }
 
-/// The same without a job.
-fn shop_without(job: &str, name: &str, drills: &[&str]) -> pg_rehearse::Report {
+/// The same without these jobs.
+fn shop_without(jobs: &[&str], name: &str, drills: &[&str]) -> pg_rehearse::Report {
     let fault = faults().into_iter().find(|fault| fault.program == "node" && fault.name == name).expect("it works");
-    let (plan, job) = (plan(&fault, ""), format!("{job}]"));
-    let parts: Vec<&str> = plan.split("[jobs.").filter(|part| !part.starts_with(&job)).collect();
+    let plan = plan(&fault, "");
+    let is_left_out = |part: &str| part.split_once(']').is_some_and(|(job, _)| jobs.contains(&job));
+    let parts: Vec<&str> = plan.split("[jobs.").filter(|part| !is_left_out(part)).collect();
     let folder = tempfile::tempdir().expect("it works");
     rehearse(&parts.join("[jobs."), folder.path(), &only(drills)).expect("it works")
 }
 
 /// Neither the answer of the callback nor a page shows what the shop believed.
 #[test]
-fn a_callback_whose_answers_say_nothing_proves_nothing_without_a_success_page() {
+fn a_callback_whose_answers_say_nothing_proves_nothing_without_a_page_that_shows_what_was_settled() {
     if !installed(&["node"], "silent callbacks") {
         return;
     }
-    let found = shop_without("checkout_return", "callback-settles", &["B05"]);
-    assert_eq!(with(&found, Verdict::NotApplicable), ["B05"], "{}", found.scorecard(false));
-    assert!(found.outcomes[0].findings[0].text.contains("add the job checkout_return"), "{}", found.scorecard(false));
+    let (page, link) = (&["checkout_return"][..], &["checkout", "checkout_return"][..]);
+    let (no_page, no_state) = ("add the job checkout_return", "opened without a key, is read the same");
+    let rows = [
+        (page, "callback-settles", "B05", no_page),
+        // Each answer counts, not all together.
+        (page, "callback-compares-price", "B05", no_page),
+        (page, "callback-trusted-on-error", "B04", no_page),
+        (link, "callback-ignored", "B05", "Add the job checkout"),
+        // A page that answers by its key alone is the same whatever the shop has believed.
+        (&[], "page-by-key-callback-settles", "B04", no_state),
+        (&[], "page-by-key-callback-settles", "B05", no_state),
+    ];
+    each(&rows, ROWS, |_, (jobs, name, drill, why)| {
+        let found = shop_without(jobs, name, &[drill]);
+        let told = found.scorecard(false);
+        assert_eq!(with(&found, Verdict::NotApplicable), [*drill], "{name}: {told}");
+        assert!(found.outcomes[0].findings[0].text.contains(why), "{name}: {told}");
+    });
+}
+
+/// A returning customer has the same stored card.
+#[test]
+fn a_reference_that_is_derived_from_a_stored_card_is_found() {
+    if !installed(&["python3"], "the same stored card") {
+        return;
+    }
+    let named = |fault: &Fault| fault.program == "python" && fault.name == "reference-of-card";
+    let fault = faults().into_iter().find(named).expect("it works");
+    let folder = tempfile::tempdir().expect("it works");
+    let plan = plan(&fault, &folder.path().join("shop.log").display().to_string());
+    let plan = plan.replace("[\"sessionKey\", \"card\"]", "[\"cardKey\"]");
+    let report = rehearse(&plan, folder.path(), &only(&["M67"])).expect("it works");
+    assert_eq!(with(&report, Verdict::Failed), ["M67"], "{}", report.scorecard(false));
 }
 
 /// Without the job that makes orders, a shop with a database knows none of them, and nothing follows from its answers.
@@ -257,7 +289,7 @@ fn drills_of_an_order_that_the_shop_does_not_know_are_not_applicable() {
     }
     let drills = ["B03", "B04", "B05", "B06", "B09", "B10", "B11", "K01", "K02", "K03", "K04", "K10"];
     for name in ["none", "key-trusted"] {
-        let report = shop_without("checkout", name, &drills);
+        let report = shop_without(&["checkout"], name, &drills);
         assert_eq!(with(&report, Verdict::NotApplicable), drills, "{name}: {}", report.scorecard(false));
         let told = |id: &str| {
             let one = report.outcomes.iter().find(|one| one.drill.id == id).expect("it ran");

@@ -38,7 +38,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Success page with the key of another payment",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "A customer pays one penny, and opens the success page of a larger order with that key, and again with the key of a payment in another currency.",
+        imitates: "A customer pays one penny, and opens the success page of a larger order with that key, and again with the key of a payment in another currency. If a page does not say paid, the customer loads it again.",
         mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::OtherKey)),
@@ -101,7 +101,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Success page with the key of another order",
         severity: Severity::Critical,
         basis: "3 §4.8, §6",
-        imitates: "A customer pays one order, and opens the success page of another order of the same price with that key.",
+        imitates: "A customer pays one order, and opens the success page of another order of the same price with that key. If it does not say paid, the customer loads it again.",
         mend: "Store the token of the link with the order. Look the trans_key up, and compare token, value and currency with those of the order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::OtherOrder)),

@@ -96,6 +96,13 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
     for Foreign { key, why, other } in keys(stage, story, &order).await? {
         let before = stage.exchanges().len();
         seen = come_back(stage, "opened by hand", &returning(&order, &key)).await?;
+        // A page may leave the work to a queue, and show it with the key or without.
+        let is_later = !page::says_paid(&seen) && !key.is_empty() && seen.status < 400;
+        if is_later {
+            stage.settled_since(Job::CheckoutReturn, &key, before).await;
+            seen = come_back(stage, "opened again", &returning(&order, &key)).await?;
+        }
+        let why = if is_later { format!("{why} (it says so when it is opened again)") } else { why.to_owned() };
         if page::says_paid(&seen) {
             let meant = match &other {
                 Some(other) => meant(stage, &order, other, &seen).await?,
@@ -106,12 +113,8 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
                 Meant::Unclear => findings.push(unclear("the success page")),
                 Meant::OtherOrder => {}
             }
-        } else if !key.is_empty() && seen.status < 400 {
-            // A page may leave the work to a queue.
-            stage.settled_since(Job::CheckoutReturn, before).await;
-            if page::says_paid(&without_key(stage, &order).await?) {
-                findings.push(fault("success-page-trusted", format!("{why} (it says so when it is opened again)")));
-            }
+        } else if is_later && page::says_paid(&without_key(stage, &order).await?) {
+            findings.push(fault("success-page-trusted", why));
         }
     }
     if !findings.is_empty() {
@@ -181,7 +184,7 @@ async fn control(stage: &mut Stage, story: Checkout, order: &Order, is_read: boo
     let before = stage.exchanges().len();
     let seen = after_payment(stage, &order.name, &key, "after a payment").await?;
     if !order.is_known() {
-        let asked = stage.asked_since(before).await;
+        let asked = stage.asked_about(&key, before).await;
         if seen.status >= 400 && !(story == Checkout::LookupDown && asked) {
             let sign = format!("its success page returns HTTP {} after a payment of it too", seen.status);
             return Ok(Err(order.unknown(&sign)));

@@ -122,7 +122,7 @@ pub(crate) async fn after_payment(stage: &Stage, order: &str, key: &str, what: &
     let seen = come_back(stage, what, &query).await?;
     let is_final =
         page::says_paid(&seen) || seen.status >= 400 || page::claim(&seen).is_some_and(|claim| claim != "unknown");
-    if is_final || !stage.settled_since(Job::CheckoutReturn, before).await {
+    if is_final || !stage.settled_since(Job::CheckoutReturn, key, before).await {
         return Ok(seen);
     }
     come_back(stage, "opened again", &query).await

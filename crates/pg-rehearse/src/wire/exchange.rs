@@ -91,6 +91,11 @@ impl Exchange {
         matches!(self.method.as_str(), "transaction/lookup" | "enterprise/transaction_lookup")
     }
 
+    /// Whether it looks something up, and not the payment with another key than this one.
+    pub(crate) fn is_lookup_of(&self, key: &str) -> bool {
+        self.is(On::Lookup) && self.parameter("trans_key").is_none_or(|other| other == key)
+    }
+
     /// Whether it initiates an authentication of the customer.
     pub(crate) fn is_initiation(&self) -> bool {
         self.method.starts_with("transaction/initiate3DSecure")

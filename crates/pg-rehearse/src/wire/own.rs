@@ -8,6 +8,7 @@ use std::{
 use serde_json::Value;
 
 use super::Exchange;
+use crate::shop::Call;
 
 /// The order of a drill, and what it is told from.
 #[derive(Default)]
@@ -25,19 +26,25 @@ impl Own {
     pub(super) fn is_of_another(&self, exchange: &Exchange) -> bool {
         let is_other = |value: &str| value.contains(&*self.run) && !value.contains(&*self.order);
         let names_other = exchange.parameter("uniqueMerchantReference").is_some_and(is_other);
-        let mut given = GIVEN.iter().filter_map(|(_, parameter)| exchange.parameter(parameter));
+        let parameters = GIVEN.iter().map(|(_, parameter)| parameter).chain(&KEYS);
+        let mut given = parameters.filter_map(|parameter| exchange.parameter(parameter));
         !self.run.is_empty() && (names_other || given.any(|value| self.given.is_of_another(value, &self.order)))
     }
 }
 
-/// Where a job's input has what a drill gives, and the parameters of requests that have it.
-const GIVEN: [(&str, &str); 5] = [
+/// Where a job's input and the callback about a batch have what a drill gives, and the parameters of requests that have it.
+const GIVEN: [(&str, &str); 6] = [
     ("/sessionKey", "sessionKey"),
     ("/cardKey", "cardKey"),
     ("/card/number", "cardNumber"),
     ("/transactionKey", "transactionKey"),
     ("/authenticationKey", "authenticationKey"),
+    ("/batchKey", "batchKey"),
 ];
+/// The parameters of requests that have the key of a callback about a payment, or of a customer who comes back.
+const KEYS: [&str; 2] = ["trans_key", "prev_trans_key"];
+/// A key has 32 characters.
+const MOST_OF_A_KEY: usize = 64;
 
 /// What drills that run one after the other have given to a shop, with the order of the last one.
 #[derive(Default)]
@@ -49,6 +56,19 @@ impl Given {
         let values = GIVEN.iter().filter_map(|(place, _)| input.pointer(place)?.as_str());
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         given.extend(values.map(|value| (value.to_owned(), order.to_owned())));
+    }
+
+    /// Takes a callback, or the address of a success page.
+    pub(crate) fn take_call(&self, call: &Call, order: &str) {
+        if let Ok(batch) = serde_json::from_slice(&call.body) {
+            self.take(&batch, order);
+        }
+        let query = call.url.split_once('?').map_or("", |(_, query)| query);
+        let parameters = form_urlencoded::parse(query.as_bytes()).chain(form_urlencoded::parse(&call.body));
+        let is_key = |value: &str| !value.is_empty() && value.len() <= MOST_OF_A_KEY;
+        let keys = parameters.filter(|(name, value)| name == KEYS[0] && is_key(value));
+        let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        given.extend(keys.map(|(_, key)| (key.into_owned(), order.to_owned())));
     }
 
     fn is_of_another(&self, value: &str, order: &str) -> bool {

@@ -167,15 +167,27 @@ async function hint(body, type) {
   const order = orderOf(name);
   if (!order) return json({ claim: "unknown" }, form.trans_reference ? 404 : 200);
   if (FAULT === "callback-settles-later") return settleLater(name, form.trans_key);
+  if (FAULT === "callback-checked-late") {
+    setTimeout(async () => (await paid(order, form.trans_key)) === "paid" && settled.add(name), 2000);
+    return page(200, "");
+  }
   if (FAULT.startsWith("callback-trusted-")) {
     const found = await lookedUp(form.trans_key);
     const failed = found("status") === "" && (FAULT === "callback-trusted-on-error" || found("errorcode") === "");
     if (failed || (await paid(order, form.trans_key)) === "paid") settled.add(name);
     return page(200, "");
   }
-  if (FAULT === "callback-settles") {
-    const found = await enterprise("transaction_lookup", { trans_key: form.trans_key });
-    if (found("status") === "Success") settled.add(form.trans_reference);
+  if (FAULT === "page-by-key-callback-trusted") {
+    settled.add(name);
+    return page(200, "");
+  }
+  if (["callback-settles", "page-by-key-callback-settles"].includes(FAULT)) {
+    if ((await lookedUp(form.trans_key))("status") === "Success") settled.add(name);
+    return page(200, "");
+  }
+  if (FAULT === "callback-compares-price") {
+    if ((await lookedUp(form.trans_key))("value") !== order.price) return page(400, "");
+    settled.add(name);
     return page(200, "");
   }
   const claim = await paid(order, form.trans_key);
@@ -203,7 +215,7 @@ async function success(query) {
   }
   const order = orderOf(query.get("order"));
   if (!order) return page(404, "<h1>We do not know this order</h1>");
-  if (FAULT === "success-settles-later" && query.get("trans_key") && !settled.has(query.get("order"))) {
+  if (FAULT.startsWith("success-settles-later") && query.get("trans_key") && !settled.has(query.get("order"))) {
     return settleLater(query.get("order"), query.get("trans_key"));
   }
   if (["success-redirects", "redirects-trusted"].includes(FAULT)) {
@@ -212,7 +224,9 @@ async function success(query) {
     if (right) settled.add(query.get("order"));
     return { ...page(303, ""), location: `/thanks?order=${query.get("order")}` };
   }
-  const claim = settled.has(query.get("order")) ? "paid" : await paid(order, query.get("trans_key"));
+  const isByKey = FAULT.startsWith("page-by-key") || (FAULT === "success-settles-later-by-key" && !query.get("trans_key"));
+  const claim = settled.has(query.get("order")) && !isByKey ? "paid" : await paid(order, query.get("trans_key"));
+  if (claim === "paid") settled.add(query.get("order"));
   if (FAULT === "success-undecided") return json({ claim: "unknown" });
   if (FAULT === "paid-customer-denied") return page(200, "<h1>We have no payment for this order</h1>");
   const words = { paid: "<h1>Thank you for your order</h1>", unknown: "<h1>We are checking your payment</h1>" };

@@ -1,6 +1,6 @@
 //! Callbacks about payments that were not made, or not for this order: what the shop believes of them.
 
-use super::{FORM, NOTHING_ASKED, paid_callback, post, reached, within};
+use super::{FORM, NOTHING_ASKED, post, reached, within};
 use crate::{
     house::SetupError,
     judge::{doubt, fault},
@@ -12,7 +12,6 @@ use crate::{
         order::{Meant, Order, after_payment, meant, paid, unclear, without_key},
         page,
     },
-    wire::On,
 };
 
 /// Posts the keys of other payments: of a cheaper one, and of another order of the same price.
@@ -21,13 +20,12 @@ pub(super) async fn other_payment(stage: &mut Stage, order: &Order) -> Result<As
     let other = Order::made(stage, &format!("{}-other", order.name)).await?;
     let others = other.pay(stage)?;
     let is_unpaid = is_unpaid(stage, order).await?;
-    // Whether any answer shows nothing of what was believed.
-    let (mut findings, mut is_silent) = (Vec::new(), false);
+    let (mut findings, mut is_silent, mut has_asked) = (Vec::new(), false, false);
     for ((token, key), what) in [(cheaper, "a payment of 0.01 GBP"), (others, OF_ANOTHER_ORDER)] {
         let before = stage.exchanges().len();
         let body = order.callback(&token, &key);
         let seen = reached(post(stage, &format!("the key of {what}"), FORM, body).await)?;
-        is_silent |= seen.status < 400 && page::claim(&seen).is_none();
+        is_silent |= says_nothing(&seen);
         if page::says_paid(&seen) {
             let is_other = what == OF_ANOTHER_ORDER;
             let meant = if is_other { meant(stage, order, &other, &seen).await? } else { Meant::ThisOrder };
@@ -38,7 +36,7 @@ pub(super) async fn other_payment(stage: &mut Stage, order: &Order) -> Result<As
                 Meant::OtherOrder => {}
             }
         } else if is_unpaid {
-            has_acted(stage, &seen, before).await;
+            has_asked |= has_acted(stage, &seen, &key, before).await;
             if !page::says_paid(&without_key(stage, order).await?) {
                 continue;
             }
@@ -46,15 +44,10 @@ pub(super) async fn other_payment(stage: &mut Stage, order: &Order) -> Result<As
             findings.push(fault("callback-trusted", why));
         }
     }
-    if !findings.is_empty() || !is_silent || !order.is_known() || is_read(stage, order).await? {
-        return Ok(Ok(findings));
+    if findings.is_empty() && is_silent && !shows_belief(stage, order, is_unpaid, has_asked).await? {
+        return Ok(Err(unseen(stage, order)));
     }
-    let remedy = if stage.troupe.plan.has(Job::CheckoutReturn) {
-        "the success page says nothing that is read as paid, even after a payment: print a claim"
-    } else {
-        "add the job checkout_return, whose page shows what was believed"
-    };
-    Ok(Err(format!("the answers of the callback say nothing, and {remedy}")))
+    Ok(Ok(findings))
 }
 
 const OF_ANOTHER_ORDER: &str = "the payment of another order";
@@ -66,75 +59,123 @@ async fn is_unpaid(stage: &Stage, order: &Order) -> Result<bool, SetupError> {
 
 /// Lets the shop act on a callback that was answered like this: it may leave the work to a queue. Returns whether it has looked
 /// something up.
-async fn has_acted(stage: &Stage, seen: &Seen, before: usize) -> bool {
+async fn has_acted(stage: &Stage, seen: &Seen, key: &str, before: usize) -> bool {
     if seen.status < 400 {
-        return stage.settled_since(Job::Callback, before).await;
+        return stage.settled_since(Job::Callback, key, before).await;
     }
-    stage.exchanges().iter().skip(before).any(|one| one.is(On::Lookup))
+    stage.has_asked_about(key, before)
 }
 
-/// Whether the success page is read as paid after a payment, so that another page of it says something.
-async fn is_read(stage: &mut Stage, order: &Order) -> Result<bool, SetupError> {
-    if !stage.troupe.plan.has(Job::CheckoutReturn) {
-        return Ok(false);
+/// Whether an answer of the callback shows nothing of what was believed.
+fn says_nothing(seen: &Seen) -> bool {
+    seen.status < 400 && page::claim(seen).is_none()
+}
+
+/// Whether anything says paid about the order once it is paid, so that silence about a callback says that it was not believed:
+/// the answer to the genuine callback, or the success page. It is opened without a key, as after the other callbacks, since
+/// with a key it may say what the service says. If those callbacks were ignored, the customer comes back first.
+async fn shows_belief(stage: &mut Stage, order: &Order, is_unpaid: bool, has_asked: bool) -> Result<bool, SetupError> {
+    let (token, key) = order.pay(stage)?;
+    let before = stage.exchanges().len();
+    let seen = reached(post(stage, "a payment", FORM, order.callback(&token, &key)).await)?;
+    if page::says_paid(&seen) || !is_unpaid {
+        return Ok(page::says_paid(&seen));
     }
-    let (_, key) = order.pay(stage)?;
-    Ok(page::says_paid(&after_payment(stage, &order.name, &key, "after a payment").await?))
+    if has_asked {
+        has_acted(stage, &seen, &key, before).await;
+    } else {
+        after_payment(stage, &order.name, &key, "after a payment").await?;
+    }
+    Ok(page::says_paid(&without_key(stage, order).await?))
+}
+
+/// Returns why the drill proves nothing about a shop whose answers say nothing, nor its page.
+fn unseen(stage: &Stage, order: &Order) -> String {
+    let silent = "the answers of the callback say nothing";
+    if !order.is_known() {
+        return order.unknown(silent);
+    }
+    let remedy = if stage.troupe.plan.has(Job::CheckoutReturn) {
+        "the success page, opened without a key, is read the same before and after a payment: let it say what was settled, or \
+         print a claim in the answers"
+    } else {
+        "add the job checkout_return, whose page shows what was settled"
+    };
+    format!("{silent}, and {remedy}")
 }
 
 pub(super) async fn forged_payment(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
     let trusted = |why: String| Ok(Ok(vec![fault("callback-trusted", why)]));
     let is_unpaid = is_unpaid(stage, order).await?;
     let before = stage.exchanges().len();
-    let forged = order.callback(&stage.dice.letters(32), &stage.dice.letters(32));
+    let (token, key) = (stage.dice.letters(32), stage.dice.letters(32));
+    let forged = order.callback(&token, &key);
     let seen = reached(post(stage, "a payment that never was", FORM, forged).await)?;
     if page::says_paid(&seen) {
         return trusted("a forged callback was trusted: it says paid, but nothing was charged".to_owned());
     }
-    let has_asked = has_acted(stage, &seen, before).await;
+    let has_asked = has_acted(stage, &seen, &key, before).await;
     if is_unpaid && page::says_paid(&without_key(stage, order).await?) {
         return trusted("after a forged callback the success page says paid, but nothing was charged".to_owned());
     }
     if has_asked {
-        return if forged_again(stage, order, is_unpaid).await? {
-            trusted("a forged callback was trusted when the lookup of its payment failed".to_owned())
-        } else {
-            Ok(Ok(Vec::new()))
-        };
+        let again = forged_again(stage, order, is_unpaid).await?;
+        if again == Belief::Shown {
+            return trusted("a forged callback was trusted when the lookup of its payment failed".to_owned());
+        }
+        let is_silent = says_nothing(&seen) || again == Belief::Unseen;
+        if is_silent && !shows_belief(stage, order, is_unpaid, has_asked).await? {
+            return Ok(Err(unseen(stage, order)));
+        }
+        return Ok(Ok(Vec::new()));
     }
-    if seen.status >= 400 || page::claim(&seen).is_some() {
+    if !says_nothing(&seen) {
         return Ok(Ok(Vec::new()));
     }
     if !order.is_known() {
-        let genuine = paid_callback(stage, order)?;
+        let (token, key) = order.pay(stage)?;
         let before = stage.exchanges().len();
-        let seen = reached(post(stage, "a payment", FORM, genuine).await)?;
-        if page::claim(&seen).is_none() && !stage.asked_since(before).await {
+        let seen = reached(post(stage, "a payment", FORM, order.callback(&token, &key)).await)?;
+        if page::claim(&seen).is_none() && !stage.asked_about(&key, before).await {
             return Ok(Err(order.unknown(NOTHING_ASKED)));
         }
     }
     let why = format!("a forged callback was accepted without asking the service within {}", within());
-    // The page would say paid if the callback had been believed. Without such a page it is unknown.
-    if is_unpaid && order.is_known() && is_read(stage, order).await? {
+    if is_unpaid && order.is_known() && shows_belief(stage, order, is_unpaid, has_asked).await? {
         return Ok(Ok(vec![doubt("not-confirmed", format!("{why}; the success page does not say paid"))]));
     }
     trusted(why)
 }
 
-/// Posts another forged callback while all lookups fail. Returns whether it is trusted.
-async fn forged_again(stage: &mut Stage, order: &Order, is_unpaid: bool) -> Result<bool, SetupError> {
+/// Whether a forged callback was believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Belief {
+    Shown,
+    Denied,
+    /// Its answer says nothing.
+    Unseen,
+}
+
+/// Posts another forged callback while all lookups fail.
+async fn forged_again(stage: &mut Stage, order: &Order, is_unpaid: bool) -> Result<Belief, SetupError> {
     let before = stage.exchanges().len();
-    let forged = order.callback(&stage.dice.letters(32), &stage.dice.letters(32));
+    let (token, key) = (stage.dice.letters(32), stage.dice.letters(32));
+    let forged = order.callback(&token, &key);
     stage.wire().fail_lookups(true);
     let seen = post(stage, "another one, while lookups fail", FORM, forged).await;
-    let is_trusted = match seen {
-        Ok(seen) if page::says_paid(&seen) => true,
-        Ok(seen) if is_unpaid => {
-            has_acted(stage, &seen, before).await;
-            page::says_paid(&without_key(stage, order).await?)
-        }
-        _ => false,
+    let Ok(seen) = seen else {
+        stage.wire().fail_lookups(false);
+        return Ok(Belief::Denied);
     };
+    let mut is_shown = page::says_paid(&seen);
+    if !is_shown && is_unpaid {
+        has_acted(stage, &seen, &key, before).await;
+        is_shown = page::says_paid(&without_key(stage, order).await?);
+    }
     stage.wire().fail_lookups(false);
-    Ok(is_trusted)
+    Ok(match is_shown {
+        true => Belief::Shown,
+        false if says_nothing(&seen) => Belief::Unseen,
+        false => Belief::Denied,
+    })
 }
