@@ -200,7 +200,7 @@ impl Arguments {
         self.check_store(&output, input)?;
         let format = self.format.unwrap_or_else(|| usual_format(&output, json));
         let output = results::absolute(output);
-        if output.to_str().is_none() {
+        if input.path().is_some() && output.to_str().is_none() {
             let name = output.display();
             let problem =
                 "is not valid UTF-8, and cannot be stored for a resumption; choose another file with --output";
@@ -208,10 +208,11 @@ impl Arguments {
         }
         let new = State::new(input, state::print_of_account(api_key), output, format);
         let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {
+            input.check_new()?;
             return Ok((new, false));
         };
         match State::read(&path)? {
-            Some(old) if old.is_over(&new) => Ok((new, false)),
+            Some(old) if old.is_over(&new) => input.check_new().map(|()| (new, false)),
             Some(mut old) => {
                 old.check(&new, self.same_account, self.output.is_some(), self.format.is_some())?;
                 old.account = new.account;
@@ -222,7 +223,7 @@ impl Arguments {
                 }
                 Ok((old, true))
             }
-            None => Ok((new, false)),
+            None => input.check_new().map(|()| (new, false)),
         }
     }
 

@@ -62,10 +62,10 @@ async fn operators_see_show_reconcile_and_park() {
     pg(["intents", "--store", folder_path]).run().ends(2).says("it is not a file; a store of intents is a SQLite file");
     for (other, shown) in [
         ("mysql://u:hunter2@h/d", "mysql://…: "),
-        ("host=h password=hunter2", "host=…: "),
-        ("host = h password = hunter2", "host=…: "),
-        ("application_name=pg hostaddr=10.0.0.1 password=hunter2", "hostaddr=…: "),
-        ("dbname=shop password=hunter2", "dbname=…: "),
+        ("host=h password=hunter2", "…=…: "),
+        ("host = h password = hunter2", "…=…: "),
+        ("Host=h;Port=5432;Username=u;Password=hunter2;Database=d", "…=…: "),
+        ("PGPASSWORD=hunter2 postgres", "…=…: "),
     ] {
         for action in [None, Some("migrate")] {
             let arguments = ["intents", "--store", other].into_iter().chain(action);

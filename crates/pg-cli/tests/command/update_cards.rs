@@ -263,9 +263,9 @@ fn a_result_that_cannot_be_read_is_named() {
     });
     let ended = cards.update("--attempts 0").env("PG_BASE_URL", &relay.base).run().ends(3);
     assert!(!ended.err.contains("unreachable"), "{}", ended.err);
-    ended.says("the replies about the result of batch 1 (batchKey ").says(
-        "cannot be read: HTTP 200, not a reply of the service; if that does not help, ask the operator; run the same",
-    );
+    ended
+        .says("the replies to requests for the result of batch 1 (batchKey ")
+        .says("are not this result: the last had HTTP status 200; if it stays so, ask the operator; run the same");
 }
 
 /// A proxy writes the card keys of results in another form.

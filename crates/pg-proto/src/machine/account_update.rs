@@ -92,7 +92,7 @@ mod tests;
 mod waiting;
 
 pub use plan::{DoubtfulPolicy, UpdatePlan};
-pub use report::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UnreadReply, UpdateEnd};
+pub use report::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd, UselessReply};
 
 /// The [name](super::SavedState::machine) of an account update in a saved state.
 pub const NAME: &str = "account update";
@@ -109,8 +109,8 @@ pub struct AccountUpdate {
     over: KeySet,
     /// The HTTP status of the reply in hand.
     replied: Option<u16>,
-    /// The last reply, if it could not be read.
-    unread: Option<UnreadReply>,
+    /// The last reply, if it was of no use.
+    useless: Option<UselessReply>,
     stopped: Option<UpdateEnd>,
 }
 
@@ -238,11 +238,14 @@ impl AccountUpdate {
 
     fn with(account: Arc<Account>, plan: UpdatePlan, state: State) -> Self {
         let (intake, over) = (Intake::default(), KeySet::default());
-        Self { account, plan, state, intake, flight: None, over, replied: None, unread: None, stopped: None }
+        Self { account, plan, state, intake, flight: None, over, replied: None, useless: None, stopped: None }
     }
 
     fn handle_event(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) {
         self.replied = if let Event::Reply(reply) = &event { Some(reply.status().as_u16()) } else { None };
+        if self.flight.is_some() && matches!(event, Event::Reply(_) | Event::Failed(_)) {
+            self.useless = None;
+        }
         match event {
             Event::Begin | Event::Woken => {}
             Event::Input(input) => self.handle_input(input, now),
@@ -361,15 +364,14 @@ impl AccountUpdate {
         self.state.open.iter_mut().find(|batch| batch.number == number)
     }
 
-    /// Notes the reply in hand about a batch, which could not be read, or that there was none.
-    fn not_read(&mut self, number: u64) {
+    /// Notes that the reply in hand about a batch, if there is one, is of no use.
+    fn note_useless(&mut self, number: u64) {
         let batch_key = self.batch(number).and_then(|batch| batch.key()).map(Into::into);
-        self.unread = self.replied.map(|status| UnreadReply { status, batch: number, batch_key });
+        self.useless = self.replied.map(|status| UselessReply { status, batch: number, batch_key });
     }
 
     /// Clears the count of failures, because the service answered.
     fn reached(&mut self) {
-        self.unread = None;
         self.state.troubles.begin_anew();
     }
 
@@ -398,7 +400,7 @@ impl AccountUpdate {
             end,
             progress: self.progress(),
             unfinished: self.state.unfinished.clone(),
-            unread: self.unread.clone(),
+            useless: self.useless.clone(),
         }
     }
 }

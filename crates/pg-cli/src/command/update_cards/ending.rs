@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use indicatif::HumanCount;
 use pg_hyper::{
     DriveError, LimitError,
-    proto::machine::account_update::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UnreadReply, UpdateEnd},
+    proto::machine::account_update::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd, UselessReply},
 };
 use pg_model::{Dialect, ErrorCode, ResultCode};
 use serde::Serialize;
@@ -162,7 +162,7 @@ fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), go_on:
             Failure::new(Exit::Refused, message).refusal(Some(Refusal::from(refused)))
         }
         UpdateEnd::Unreachable => {
-            let why = summary.unread.as_ref().map_or_else(|| format!("the service is unreachable ({why})"), not_read);
+            let why = summary.useless.as_ref().map_or_else(|| format!("the service is unreachable ({why})"), of_no_use);
             Failure::new(Exit::NotReachable, format!("{why}; {go_on}"))
         }
         UpdateEnd::HeldBack => {
@@ -180,13 +180,21 @@ fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), go_on:
     }
 }
 
-fn not_read(reply: &UnreadReply) -> String {
+fn of_no_use(reply: &UselessReply) -> String {
     let name = format!("batch {}", reply.batch + 1);
-    let (name, ask) = match &reply.batch_key {
-        Some(key) => (format!("the result of {name} (batchKey {key})"), "; if that does not help, ask the operator"),
-        None => (name, ""),
+    let (told, ask) = match &reply.batch_key {
+        Some(key) => (
+            format!("the replies to requests for the result of {name} (batchKey {key}) are not this result"),
+            "; if it stays so, ask the operator",
+        ),
+        None => (format!("the replies to the submission of {name} do not say whether it was accepted"), ""),
     };
-    format!("the replies about {name} cannot be read: HTTP {}, not a reply of the service{ask}", reply.status)
+    format!("{told}: the last had HTTP status {}{}{ask}", reply.status, elsewhere(reply.status))
+}
+
+/// What to check if a web server may have replied that is not the service.
+const fn elsewhere(status: u16) -> &'static str {
+    if matches!(status, 300..=399 | 404 | 405) { " (check the base URL)" } else { "" }
 }
 
 fn exit(progress: &Progress) -> Exit {
@@ -330,7 +338,7 @@ impl Unfinished {
         let (status, error, message) = match &batch.how {
             BatchEnd::Refused { code, message } => ("refused", code.clone(), explained(code, message, dialect)),
             BatchEnd::Doubtful => {
-                let told = |status| format!("(HTTP {status}, not a reply of the service: check the base URL)");
+                let told = |status| format!("(the reply had HTTP status {status}){}", elsewhere(status));
                 ("doubtful", String::new(), batch.status.map(told).unwrap_or_default())
             }
             BatchEnd::DoubtfulRefusal { code, message } => ("doubtful", code.clone(), message.clone()),

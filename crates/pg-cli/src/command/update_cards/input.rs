@@ -28,6 +28,8 @@ pub(super) struct Input {
     /// Held open and locked, so that no other process works on the same file.
     file: File,
     pub(super) print: Print,
+    /// Whether it is a table with two columns of card keys, of which the first is read.
+    has_two_columns: bool,
 }
 
 /// The fingerprint of a file of card keys.
@@ -87,8 +89,22 @@ impl Input {
             })?;
             (Some(path.to_owned()), file)
         };
-        let print = scan(&file, &shown).map_err(unreadable)??;
-        Ok(Self { path, file, print })
+        let (print, layout) = scan(&file, &shown).map_err(unreadable)??;
+        let has_two_columns = matches!(layout, Some(Layout::Column { is_only: false, .. }));
+        Ok(Self { path, file, print, has_two_columns })
+    }
+
+    /// Checks that nothing is left out. A run that has begun goes on, since its batches cannot be found in any other way.
+    ///
+    /// # Errors
+    /// If there are two columns of card keys.
+    pub(super) fn check_new(&self) -> Result<(), Failure> {
+        if self.has_two_columns {
+            let problem =
+                "two columns of the table have the name of the card keys; leave one of them; nothing was sent";
+            return Err(Failure::misuse(problem));
+        }
+        Ok(())
     }
 
     /// Its path, unless it is standard input.
@@ -165,7 +181,7 @@ impl Keys {
 }
 
 /// Reads everything, reports bad lines, and returns the file's fingerprint.
-fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
+fn scan(file: &File, shown: &str) -> io::Result<Result<(Print, Option<Layout>), Failure>> {
     let mut lines = Lines::of(file)?;
     let (mut keys, mut bad) = (0, 0);
     while let Some((number, key)) = lines.next_key()? {
@@ -186,7 +202,7 @@ fn scan(file: &File, shown: &str) -> io::Result<Result<Print, Failure>> {
     } else if keys == 0 {
         Err(Failure::misuse(format!("{shown} has no card keys; nothing was sent")))
     } else {
-        Ok(lines.print(keys))
+        Ok((lines.print(keys), lines.layout))
     })
 }
 

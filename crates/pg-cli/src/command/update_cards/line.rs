@@ -14,10 +14,8 @@ const LONGEST_KEY: usize = 255;
 pub(super) enum Layout {
     /// One card key per line.
     Keys,
-    /// Rows under a header, with the card keys in this column, counted from 0.
-    Column { separator: char, at: usize },
-    /// A header that names the column twice.
-    TwoColumns,
+    /// Rows under a header, with the card keys in this column, counted from 0: the first of this name.
+    Column { separator: char, at: usize, is_only: bool },
 }
 
 impl Layout {
@@ -28,10 +26,8 @@ impl Layout {
             let is_results = RESULTS.iter().all(|name| names.iter().any(|found| found == name));
             let wanted = if is_results { RESULTS[0] } else { COLUMN };
             let mut columns = (0..names.len()).filter(|at| names[*at] == wanted);
-            match (columns.next(), columns.next()) {
-                (Some(at), None) => return (Self::Column { separator, at }, true),
-                (Some(_), Some(_)) => return (Self::TwoColumns, false),
-                _ => {}
+            if let Some(at) = columns.next() {
+                return (Self::Column { separator, at, is_only: columns.next().is_none() }, true);
             }
         }
         (Self::Keys, false)
@@ -41,11 +37,10 @@ impl Layout {
     pub(super) fn read(self, line: &str) -> Result<&str, &'static str> {
         let key = match self {
             Self::Keys => Some(line.trim()),
-            Self::TwoColumns => return Err("two columns have the name of the card keys; leave one of them"),
             Self::Column { separator, .. } if has_open_quote(line, separator) => {
                 return Err("a quoted field has no end on this line; remove line breaks within fields");
             }
-            Self::Column { separator, at } => fields(line, separator).nth(at),
+            Self::Column { separator, at, .. } => fields(line, separator).nth(at),
         };
         let key = key.ok_or("the row ends before the column cardKey")?;
         wrong(key).map_or(Ok(key), Err)
@@ -162,20 +157,19 @@ mod tests {
     #[test]
     fn a_header_names_the_column() {
         for (header, expected) in [
-            ("cardKey", Layout::Column { separator: ',', at: 0 }),
-            ("customer,\"cardKey\",since", Layout::Column { separator: ',', at: 1 }),
-            ("customer;since;CARDKEY", Layout::Column { separator: ';', at: 2 }),
-            ("customer\tcardkey", Layout::Column { separator: '\t', at: 1 }),
-            ("card_key", Layout::Column { separator: ',', at: 0 }),
-            ("customer,Card Key", Layout::Column { separator: ',', at: 1 }),
-            ("oldCardKey,status,response,cardKey", Layout::Column { separator: ',', at: 0 }),
-            ("oldCardKey,cardKey", Layout::Column { separator: ',', at: 1 }),
+            ("cardKey", Layout::Column { separator: ',', at: 0, is_only: true }),
+            ("customer,\"cardKey\",since", Layout::Column { separator: ',', at: 1, is_only: true }),
+            ("customer;since;CARDKEY", Layout::Column { separator: ';', at: 2, is_only: true }),
+            ("customer\tcardkey", Layout::Column { separator: '\t', at: 1, is_only: true }),
+            ("card_key", Layout::Column { separator: ',', at: 0, is_only: true }),
+            ("customer,Card Key", Layout::Column { separator: ',', at: 1, is_only: true }),
+            ("oldCardKey,status,response,cardKey", Layout::Column { separator: ',', at: 0, is_only: true }),
+            ("oldCardKey,cardKey", Layout::Column { separator: ',', at: 1, is_only: true }),
         ] {
             assert_eq!(Layout::of(header), (expected, true), "{header}");
         }
-        for twice in ["cardKey,cardKey", "cardKey;since;card_key", "oldCardKey\tstatus\told card key"] {
-            let (layout, is_header) = Layout::of(twice);
-            assert!(!is_header && layout.read(twice).is_err_and(|why| why.starts_with("two columns")), "{twice}");
+        for (twice, separator) in [("cardKey,cardKey", ','), ("cardKey;since;card_key", ';')] {
+            assert_eq!(Layout::of(twice), (Layout::Column { separator, at: 0, is_only: false }, true), "{twice}");
         }
         assert_eq!(Layout::of("4F2C-91"), (Layout::Keys, false));
         assert_eq!(Layout::of("oldCardKey"), (Layout::Keys, false));
@@ -183,7 +177,7 @@ mod tests {
 
     #[test]
     fn rows_are_cut_at_their_separators() {
-        let rows = Layout::Column { separator: ',', at: 1 };
+        let rows = Layout::Column { separator: ',', at: 1, is_only: true };
         assert_eq!(rows.read("Ann,4F2C-91,2024"), Ok("4F2C-91"));
         assert_eq!(rows.read("\"Smith, Ann \"\"A\"\"\" , \"4F2C-91\""), Ok("4F2C-91"));
         for bad in ["Ann", "Ann,,2024", "Ann,\"a,b\"", "Ann,a b"] {

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use sha2::Digest as _;
+
 use super::{Cards, relay::Stop};
 use crate::command::{
     peer::Peer,
@@ -241,6 +243,28 @@ fn a_name_that_cannot_be_stored_is_refused_before_a_file_is_made() {
         .says("is not valid UTF-8")
         .says("choose another file with --output");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+/// An earlier version read the first of two columns, and its batches can be fetched only by its run.
+#[test]
+fn a_table_with_two_columns_of_card_keys_is_refused_for_new_runs_only() {
+    let cards = Cards::new(1);
+    let peer = Peer::answering("");
+    let (path, key) = (cards.file(), &cards.keys[0]);
+    let (one, two) = (format!("cardKey,customer\n{key},{key}\n"), format!("cardKey,card_key\n{key},{key}\n"));
+    assert_eq!(one.len(), two.len());
+    cards.write(&two);
+    cards.update("").run().ends(2).says("two columns of the table have the name of the card keys");
+    cards.write(&one);
+    cards.update("--attempts 0").env("PG_BASE_URL", &peer.base).run();
+    let state = cards.beside(".pg-state");
+    let hash = |text: &str| -> String { sha2::Sha512::digest(text).iter().map(|byte| format!("{byte:02x}")).collect() };
+    let stored = fs::read_to_string(&state).unwrap();
+    assert!(stored.contains(&hash(&one)), "{stored}");
+    fs::write(&state, stored.replace(&hash(&one), &hash(&two))).unwrap();
+    fs::write(path, &two).unwrap();
+    let again = cards.update("--attempts 0").env("PG_BASE_URL", "http://127.0.0.1:1").run();
+    assert!(!again.err.contains("two columns"), "{}", again.err);
 }
 
 #[test]

@@ -141,7 +141,7 @@ pub struct EndedBatch {
     pub length: usize,
     /// How it ended.
     pub how: BatchEnd,
-    /// Of a batch in doubt, the HTTP status of the reply to its submission, if there was one and it could not be read.
+    /// Of a batch in doubt, the HTTP status of the reply to its submission, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
 }
@@ -156,14 +156,15 @@ pub struct Summary {
     pub progress: Progress,
     /// The batches that did not finish. Their keys are in their results.
     pub unfinished: Vec<EndedBatch>,
-    /// The last reply, if it could not be read.
-    pub unread: Option<UnreadReply>,
+    /// The last reply, if it did not give what was requested. `None` if there was no reply.
+    pub useless: Option<UselessReply>,
 }
 
-/// A reply that could not be read, for example a page of a proxy.
+/// A reply that left open what was requested, for example a page of a proxy, a failure of the service (HTTP 500), or the result of
+/// another batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct UnreadReply {
+pub struct UselessReply {
     /// Its HTTP status.
     pub status: u16,
     /// The number of the batch that the request was about, from 0.
@@ -186,8 +187,8 @@ pub enum UpdateEnd {
     /// Another machine, or one of an earlier run, works on the update: the stored state is not that of this machine. Do not
     /// save this machine; resume the stored state.
     Superseded,
-    /// The service was unreachable too often in a row, or its replies could not be read ([`Summary::unread`]). Save the machine
-    /// once more; resume it later.
+    /// The service was unreachable too often in a row, or its replies were of no use ([`Summary::useless`]). Save the machine once
+    /// more; resume it later.
     Unreachable,
     /// The beginning of the source differs from the keys that were read before the machine was saved. Nothing was sent.
     SourceChanged,

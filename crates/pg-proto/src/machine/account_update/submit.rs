@@ -29,7 +29,7 @@ impl AccountUpdate {
         if batch.asked_first == Moment::default() {
             batch.asked_first = now;
         }
-        batch.phase = Phase::Sending { since: now };
+        (batch.phase, batch.replied) = (Phase::Sending { since: now }, None);
         self.flight = Some(Flight::Submit(batch.number));
         Some(request)
     }
@@ -82,7 +82,7 @@ impl AccountUpdate {
             }
             ExchangeResult::InDoubt => {
                 batch.doubt(since, None);
-                self.not_read(number);
+                self.note_useless(number);
                 self.brought_nothing(ExchangeResult::<()>::InDoubt, now, random);
             }
             nothing => {

@@ -189,20 +189,33 @@ fn another_answer_for_an_answered_card_is_counted() {
 }
 
 #[test]
-fn replies_that_cannot_be_read_are_named_in_the_summary() {
+fn replies_that_are_of_no_use_are_named_in_the_summary() {
     let page = "<html>not here</html>";
-    let mut world = World::new(plan(), &["a"]).with((1..40).map(|at| (at, Fault::Say(404, page))));
-    let summary = world.run();
+    let ended = |faults: Vec<(usize, Fault)>| World::new(plan(), &["a"]).with(faults).run();
+    let summary = ended((1..40).map(|at| (at, Fault::Say(404, page))).collect());
     assert_eq!(summary.end, UpdateEnd::Unreachable);
-    let unread = summary.unread.unwrap();
-    assert_eq!((unread.status, unread.batch, unread.batch_key.unwrap().as_str()), (404, 0, &*key_of(1)));
-    let mut lost = World::new(plan(), &["a"]).with((1..40).map(|at| (at, Fault::Lose(Failure::NotSent))));
-    assert_eq!(lost.run().unread, None);
+    let useless = summary.useless.unwrap();
+    assert_eq!((useless.status, useless.batch, useless.batch_key.unwrap().as_str()), (404, 0, &*key_of(1)));
+    // The service has gone away since.
+    let gone = |at| (at, if at < 5 { Fault::Say(404, page) } else { Fault::Lose(Failure::NotSent) });
+    let summary = ended((1..40).map(gone).collect());
+    assert_eq!((summary.end, summary.useless), (UpdateEnd::Unreachable, None));
+}
 
-    let mut doubtful = World::new(plan(), &["a", "b", "c"]).with([(0, Fault::Say(502, page))]);
-    let summary = doubtful.run();
-    assert_eq!((summary.unread, summary.unfinished[0].status), (None, Some(502)));
-    assert_eq!(summary.unfinished[0].how, BatchEnd::Doubtful);
-    let mut lost = World::new(plan(), &["a", "b", "c"]).with([(0, Fault::Lose(Failure::MaybeSent))]);
-    assert_eq!(lost.run().unfinished[0].status, None);
+#[test]
+fn a_batch_in_doubt_tells_the_status_of_the_reply_to_its_last_submission() {
+    let failure = r#"{"errorCode":"777","errorMessage":"x"}"#;
+    for (fault, status) in [
+        (Fault::Say(502, "<html>bad gateway</html>"), Some(502)),
+        (Fault::Say(500, failure), Some(500)),
+        (Fault::Lose(Failure::MaybeSent), None),
+    ] {
+        let summary = World::new(plan(), &["a", "b", "c"]).with([(0, fault)]).run();
+        assert_eq!((&summary.unfinished[0].how, summary.unfinished[0].status), (&BatchEnd::Doubtful, status));
+        assert_eq!(summary.useless, None);
+    }
+    // The first submission was refused for a minute; the second had no reply.
+    let faults = [(0, Fault::Say(403, LOCKED)), (1, Fault::Lose(Failure::MaybeSent))];
+    let summary = World::new(plan(), &["a"]).with(faults).run();
+    assert_eq!((&summary.unfinished[0].how, summary.unfinished[0].status), (&BatchEnd::Doubtful, None));
 }
