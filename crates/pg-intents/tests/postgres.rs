@@ -138,6 +138,55 @@ async fn the_primary_of_before_a_failover_is_refused() {
     assert!(refused.contains("this server was the primary before a failover (its timeline is 1"), "{refused}");
 }
 
+/// The same with both servers in one address: the driver takes the first that can be written, which is the old primary.
+#[tokio::test]
+async fn the_present_primary_is_found_behind_the_old_one() {
+    let Some(old) = Postgres::for_one_test(&[]) else { return };
+    let Some(new) = Postgres::for_one_test(&[]) else { return };
+    let servers = format!("127.0.0.1:{},127.0.0.1:{}", old.port(), new.port());
+    let url = format!("postgres://pg@{servers}/postgres?target_session_attrs=read-write");
+    let store = PostgresStore::migrate(&url).await.unwrap();
+    let key = IntentKey::new("shop", "order-1");
+    let run = |server: &Postgres, program: &str| {
+        server.psql("postgres", &format!("COPY (SELECT 1) TO PROGRAM '{program}; cat >/dev/null'")).unwrap();
+    };
+    let data = new.psql("postgres", "SHOW data_directory").unwrap();
+    old.psql("postgres", "CHECKPOINT").unwrap();
+    run(&old, &format!("cp -a . {data}/../copy; cd {data}/../copy; rm postmaster.pid; touch standby.signal"));
+    run(&new, "cd ..; mv data before; mv copy data");
+    old.stop_at_once().unwrap();
+    new.stop_at_once().unwrap();
+    new.start_again().unwrap();
+    assert_eq!(new.psql("postgres", "SELECT pg_promote()").unwrap(), "t");
+    // The first look may meet connections that were cut.
+    while store.begin(submitted("shop", "order-1")).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+
+    old.start_again().unwrap();
+    let ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
+    new.psql("postgres", ends).unwrap();
+    let found = loop {
+        match store.find(&key).await {
+            Err(error) if error.to_string().contains("closed") => tokio::task::yield_now().await,
+            found => break found,
+        }
+    };
+    assert_eq!(found.unwrap().map(|row| row.key), Some(key.clone()));
+
+    // A process that starts now could not tell them apart, so it must not be restarted.
+    new.stop_at_once().unwrap();
+    let refused = loop {
+        let error = store.find(&key).await.unwrap_err().to_string();
+        if error.contains("before a failover") {
+            break error;
+        }
+        tokio::task::yield_now().await;
+    };
+    let server = format!("127.0.0.1:{}: this server was the primary before a failover", old.port());
+    assert!(refused.contains(&server) && refused.contains("do not restart this process before that"), "{refused}");
+}
+
 #[tokio::test]
 async fn a_server_that_is_behind_a_claim_tells_no_events_of_it() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };

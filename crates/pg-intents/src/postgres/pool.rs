@@ -45,8 +45,10 @@ const REPEATS: u32 = 5;
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Pool {
-    limited: PostgresUrl,
-    plain: PostgresUrl,
+    /// With all hosts.
+    address: Address,
+    /// With one host each, and its name.
+    hosts: Vec<(String, Address)>,
     /// Whether a pooler refuses or drops the time limit: it is an option of the connection.
     is_plain: AtomicBool,
     idle: Idle,
@@ -55,6 +57,22 @@ pub(super) struct Pool {
     /// The places that changes may have: one fewer, so that outcomes can be read while the commits of all changes wait for a synchronous
     /// standby.
     changing: Arc<Semaphore>,
+}
+
+/// The address with the time limit of statements and without it.
+struct Address {
+    limited: PostgresUrl,
+    plain: PostgresUrl,
+}
+
+impl Address {
+    fn new(plain: PostgresUrl) -> Self {
+        let mut limited = plain.clone();
+        // The last of a repeated option counts: that of the URL.
+        let options = plain.config.get_options().unwrap_or_default();
+        limited.config.options(format!("{LIMIT} {options}"));
+        Self { limited, plain }
+    }
 }
 
 type Idle = Arc<Mutex<Vec<Arc<Connection>>>>;
@@ -70,16 +88,13 @@ type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 impl Pool {
     /// At least two connections.
-    pub(super) fn new(plain: PostgresUrl, connections: usize) -> Self {
-        let mut limited = plain.clone();
-        // The last of a repeated option counts: that of the URL.
-        let options = plain.config.get_options().unwrap_or_default();
-        limited.config.options(format!("{LIMIT} {options}"));
+    pub(super) fn new(database: PostgresUrl, connections: usize) -> Self {
         let connections = connections.max(2);
         let [places, changing] = [connections, connections - 1].map(|most| Arc::new(Semaphore::new(most)));
+        let hosts = database.each_host().into_iter().map(|(name, host)| (name, Address::new(host))).collect();
         Self {
-            limited,
-            plain,
+            address: Address::new(database),
+            hosts,
             is_plain: AtomicBool::new(false),
             idle: Arc::default(),
             places,
@@ -174,15 +189,40 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Connection, String> {
+        match self.connect_to(&self.address).await {
+            Ok(connection) => return Ok(connection),
+            Err(Refused::Away(error)) => return Err(error),
+            Err(Refused::Unfit(why)) => {
+                if let [(host, _)] = &self.hosts[..] {
+                    return Err(format!("{host}: {why}"));
+                }
+            }
+        }
+        // The server is one of several, and the driver has not tried those behind it.
+        let mut errors = Vec::new();
+        for (host, address) in &self.hosts {
+            match self.connect_to(address).await {
+                Ok(connection) => return Ok(connection),
+                Err(Refused::Away(error)) => errors.push(error),
+                Err(Refused::Unfit(why)) => {
+                    tracing::warn!(target: "pg.fleet", host, why, "a server of the store is not used");
+                    errors.push(format!("{host}: {why}"));
+                }
+            }
+        }
+        Err(errors.join("; "))
+    }
+
+    async fn connect_to(&self, address: &Address) -> Result<Connection, Refused> {
         let is_plain = self.is_plain.load(Ordering::Relaxed);
-        let mut connected = in_time((if is_plain { &self.plain } else { &self.limited }).connect()).await?;
+        let mut connected = in_time((if is_plain { &address.plain } else { &address.limited }).connect()).await?;
         if !is_plain && connected.as_ref().is_err_and(may_refuse_options) {
-            connected = in_time(self.plain.connect()).await?;
+            connected = in_time(address.plain.connect()).await?;
             self.is_plain.store(connected.is_ok(), Ordering::Relaxed);
         }
         let (client, connection) = connected.map_err(|error| {
             let why = explain(&error);
-            format!("{why}{}", self.plain.advice(&why))
+            format!("{why}{}", address.plain.advice(&why))
         })?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -192,19 +232,39 @@ impl Pool {
         let promotions = match in_time(client.query_typed(CONDITION, &[])).await? {
             Ok(rows) => {
                 if let Some(flaw) = rows.first().and_then(flaw) {
-                    return Err(flaw);
+                    return Err(Refused::Unfit(flaw));
                 }
                 // A pooler may also accept the option and drop it.
                 if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
                     self.is_plain.store(true, Ordering::Relaxed);
                 }
-                self.timelines.see(in_time(client.query_typed(TIMELINE, &[])).await?)?
+                let timeline = in_time(client.query_typed(TIMELINE, &[])).await?;
+                if let Err(error) = &timeline
+                    && error.as_db_error().is_none()
+                {
+                    return Err(explain(error).into());
+                }
+                self.timelines.see(timeline).map_err(Refused::Unfit)?
             }
             // Not every database with PostgreSQL's protocol has standbys.
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => self.timelines.promotions(),
-            Err(error) => return Err(explain(&error)),
+            Err(error) => return Err(explain(&error).into()),
         };
         Ok(Connection { client, promotions })
+    }
+}
+
+/// Why there is no connection.
+enum Refused {
+    /// The server does not serve.
+    Away(String),
+    /// The server serves, and nothing may be stored by it.
+    Unfit(String),
+}
+
+impl From<String> for Refused {
+    fn from(error: String) -> Self {
+        Self::Away(error)
     }
 }
 
@@ -325,7 +385,8 @@ mod tests {
         pool.query("SELECT 1", &[]).await.unwrap();
         assert!(!pool.is_plain.load(Ordering::Relaxed));
         // As through a pooler that drops options.
-        pool = Pool { limited: url.clone(), ..Pool::new(url, 2) };
+        let address = Address { limited: url.clone(), plain: url.clone() };
+        pool = Pool { address, ..Pool::new(url, 2) };
         pool.query("SELECT 1", &[]).await.unwrap();
         assert!(pool.is_plain.load(Ordering::Relaxed));
     }
@@ -349,7 +410,14 @@ mod tests {
         let Some(server) = Postgres::for_one_test(&["-c", "fsync=off"]) else { return };
         let pool = Pool::new(PostgresUrl::parse(&server.url("postgres")).unwrap(), 2);
         let refused = pool.query("SELECT 1", &[]).await.unwrap_err();
-        assert!(refused.to_string().contains("fsync is off"), "{refused}");
+        let name = format!("127.0.0.1:{}: the database acknowledges", server.port());
+        assert!(refused.to_string().contains(&name) && refused.to_string().contains("fsync is off"), "{refused}");
         assert!(pool.timelines.is_empty());
+
+        let Some(fit) = Postgres::for_one_test(&[]) else { return };
+        let both = format!("postgres://pg@127.0.0.1:{},127.0.0.1:{}/postgres", server.port(), fit.port());
+        let pool = Pool::new(PostgresUrl::parse(&both).unwrap(), 2);
+        let port = pool.query("SELECT inet_server_port()", &[]).await.unwrap()[0].get::<_, i32>(0);
+        assert_eq!(port, i32::from(fit.port()));
     }
 }
