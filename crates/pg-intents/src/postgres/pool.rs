@@ -150,7 +150,8 @@ impl Pool {
             };
             let connection = match idle {
                 Some(connection) => connection,
-                None => Arc::new(self.connect().await.map_err(Failed::Lost)?),
+                // Its future is large, and would be part of that of every call.
+                None => Arc::new(Box::pin(self.connect()).await.map_err(Failed::Lost)?),
             };
             let held = if self.is_plain.load(Ordering::Relaxed) { PATIENCE } else { HELD };
             let mut running =
@@ -229,7 +230,10 @@ impl Pool {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        let promotions = match in_time(client.query_typed(CONDITION, &[])).await? {
+        // Sent together, and answered in order.
+        let questions = async { tokio::join!(client.query_typed(CONDITION, &[]), client.query_typed(TIMELINE, &[])) };
+        let (condition, timeline) = in_time(questions).await?;
+        let promotions = match condition {
             Ok(rows) => {
                 if let Some(flaw) = rows.first().and_then(flaw) {
                     return Err(Refused::Unfit(flaw));
@@ -238,7 +242,6 @@ impl Pool {
                 if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
                     self.is_plain.store(true, Ordering::Relaxed);
                 }
-                let timeline = in_time(client.query_typed(TIMELINE, &[])).await?;
                 if let Err(error) = &timeline
                     && error.as_db_error().is_none()
                 {
