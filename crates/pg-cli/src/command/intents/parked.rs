@@ -62,15 +62,16 @@ pub(super) async fn reconcile<S: IntentStore>(store: &S, arguments: &Arguments, 
         let (note, failure) = result.map_or_else(|failure| (None, Some(failure)), |note| (note, None));
         payments.push(Reconciled { account, reference, directive: "reconcile", note, failure });
     }
-    let (all, failed) = (parked.len(), payments.iter().filter(|one| one.failure.is_some()).count());
+    report(payments, parked.len(), away, json)
+}
+
+/// Ends the command. `away`: why the rest was not tried.
+fn report(payments: Vec<Reconciled<'_>>, all: usize, away: Option<Failure>, json: bool) -> Result<Exit, Failure> {
+    let failed = payments.iter().filter(|one| one.failure.is_some()).count();
     let ended = match away {
         Some(failure) => {
             let left = all - payments.len();
-            let why = failure.lines().join(" ");
-            Err(Failure::new(
-                Exit::NotReachable,
-                format!("{why}; {left} of {all} parked payments are unchanged: repeat the command"),
-            ))
+            Err(failure.with(&format!("; {left} of {all} parked payments are unchanged: repeat the command")))
         }
         None if failed > 0 => {
             Err(Failure::new(Exit::Refused, format!("{failed} of {all} parked payments were not reconciled")))
@@ -96,5 +97,20 @@ fn text<'a>(result: &'a Result<Option<&'static str>, Failure>, reference: &str) 
             let text = failure.message();
             text.strip_prefix(reference).and_then(|text| text.strip_prefix(": ")).unwrap_or(text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payments_that_were_not_tried_are_counted() {
+        let gone = Failure::new(Exit::NotReachable, "the database is gone");
+        let (account, reference) = ("shop", "order-1");
+        let one = Reconciled { account, reference, directive: "reconcile", note: None, failure: None };
+        let failure = report(vec![one], 3, Some(gone), false).unwrap_err();
+        assert_eq!(failure.exit(), Exit::NotReachable);
+        assert_eq!(failure.message(), "the database is gone; 2 of 3 parked payments are unchanged: repeat the command");
     }
 }
