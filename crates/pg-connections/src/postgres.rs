@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod hostile;
+mod hosts;
 mod this_machine;
 mod tls;
 

@@ -367,6 +367,9 @@ async fn wrong_credentials_fail_once_for_any_number_of_processes() {
     }
     let (refused, stopped) = refused_and_stopped(charge_at_once(&fleets, &key, 4, "wrong").await);
     assert_eq!((refused, stopped, wire.paid.load(Ordering::SeqCst)), (1, 19, 1));
+    // An operator learns which process has them.
+    let reason = world.store.stopped(fleets[0].account()).await.unwrap().unwrap();
+    assert!(reason.contains("refused the credentials") && reason.contains("; the refused process is p"), "{reason}");
 }
 
 /// At the account with the service's own limits. Its cards are unknown: what the service refuses for that, it has accepted the

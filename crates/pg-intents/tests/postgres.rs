@@ -9,7 +9,7 @@ use pg_intents::{
 use pg_stores::Postgres;
 
 use crate::{
-    between::before,
+    between::{before, one_at_a_time, together},
     world::{World, by_key, submitted},
 };
 
@@ -138,6 +138,55 @@ async fn the_primary_of_before_a_failover_is_refused() {
     assert!(refused.contains("this server was the primary before a failover (its timeline is 1"), "{refused}");
 }
 
+/// The same with both servers in one address: the driver takes the first that can be written, which is the old primary.
+#[tokio::test]
+async fn the_present_primary_is_found_behind_the_old_one() {
+    let Some(old) = Postgres::for_one_test(&[]) else { return };
+    let Some(new) = Postgres::for_one_test(&[]) else { return };
+    let servers = format!("127.0.0.1:{},127.0.0.1:{}", old.port(), new.port());
+    let url = format!("postgres://pg@{servers}/postgres?target_session_attrs=read-write");
+    let store = PostgresStore::migrate(&url).await.unwrap();
+    let key = IntentKey::new("shop", "order-1");
+    let run = |server: &Postgres, program: &str| {
+        server.psql("postgres", &format!("COPY (SELECT 1) TO PROGRAM '{program}; cat >/dev/null'")).unwrap();
+    };
+    let data = new.psql("postgres", "SHOW data_directory").unwrap();
+    old.psql("postgres", "CHECKPOINT").unwrap();
+    run(&old, &format!("cp -a . {data}/../copy; cd {data}/../copy; rm postmaster.pid; touch standby.signal"));
+    run(&new, "cd ..; mv data before; mv copy data");
+    old.stop_at_once().unwrap();
+    new.stop_at_once().unwrap();
+    new.start_again().unwrap();
+    assert_eq!(new.psql("postgres", "SELECT pg_promote()").unwrap(), "t");
+    // The first look may meet connections that were cut.
+    while store.begin(submitted("shop", "order-1")).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+
+    old.start_again().unwrap();
+    let ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
+    new.psql("postgres", ends).unwrap();
+    let found = loop {
+        match store.find(&key).await {
+            Err(error) if error.to_string().contains("closed") => tokio::task::yield_now().await,
+            found => break found,
+        }
+    };
+    assert_eq!(found.unwrap().map(|row| row.key), Some(key.clone()));
+
+    // A process that starts now could not tell them apart, so it must not be restarted.
+    new.stop_at_once().unwrap();
+    let refused = loop {
+        let error = store.find(&key).await.unwrap_err().to_string();
+        if error.contains("before a failover") {
+            break error;
+        }
+        tokio::task::yield_now().await;
+    };
+    let server = format!("127.0.0.1:{}: this server was the primary before a failover", old.port());
+    assert!(refused.contains(&server) && refused.contains("do not restart this process before that"), "{refused}");
+}
+
 #[tokio::test]
 async fn a_server_that_is_behind_a_claim_tells_no_events_of_it() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
@@ -161,6 +210,31 @@ async fn a_connection_that_breaks_while_a_store_is_opened_does_not_make_it_forei
     let error = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
     assert!(cut.load(std::sync::atomic::Ordering::SeqCst) > 0);
+}
+
+#[tokio::test]
+async fn a_new_connection_asks_its_questions_in_one_round_trip() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let port = together(server.port(), b"SELECT pg_is_in_recovery()", b"FROM pg_control_system()").await;
+    let store = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+    // Without the functions, or without the right to them, only the other answer counts.
+    server.psql("postgres", "CREATE ROLE shop LOGIN; REVOKE ALL ON FUNCTION pg_control_system FROM PUBLIC").unwrap();
+    server.psql("postgres", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop").unwrap();
+    let store = PostgresStore::connect(&format!("postgres://shop@127.0.0.1:{port}/postgres")).await.unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#2");
+}
+
+#[tokio::test]
+async fn calls_that_get_no_new_connection_take_the_one_that_becomes_idle() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let port = one_at_a_time(server.port()).await;
+    let store = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap();
+    let key = IntentKey::new("shop", "order-1");
+    let found = tokio::join!(store.find(&key), store.find(&key), store.find(&key));
+    assert_eq!(found, (Ok(None), Ok(None), Ok(None)));
 }
 
 #[tokio::test]

@@ -16,6 +16,8 @@ use crate::{
 };
 
 pub(super) mod address;
+mod directives;
+mod parked;
 mod sealing;
 mod stops;
 mod waiting;
@@ -32,6 +34,7 @@ Examples:
   pg intents --store intents.sqlite --stuck                three or more workers failed
   pg intents --store intents.sqlite show order-7           one payment with its history
   pg intents --store intents.sqlite reconcile order-7      a worker looks it up at once
+  pg intents --store intents.sqlite reconcile --parked     workers look up all parked payments
   pg intents --store intents.sqlite withdraw order-7       closes its page and looks for a payment
   pg intents --store intents.sqlite park order-7           no worker touches it
   pg intents --store intents.sqlite --store-key intents.key show order-7  one of a sealed store
@@ -80,7 +83,16 @@ enum Action {
     /// A capture, cancellation or refund has no lookup: if its request may have been sent, it ends as unknown, also while a worker waits
     /// for its reply. A checkout whose page is open is not looked up before a callback, the customer's return or the end of its time: use
     /// withdraw.
-    Reconcile(One),
+    ///
+    /// With --parked, one line tells what became of each payment. Exit codes: 0 all were reconciled, 1 some were not, 3 the database is away.
+    Reconcile {
+        /// The uniqueMerchantReference
+        #[arg(value_name = "REFERENCE", required_unless_present = "parked", conflicts_with = "parked")]
+        reference: Option<String>,
+        /// Reconciles all parked payments, also those that operators have parked, of all accounts or of --account
+        #[arg(long)]
+        parked: bool,
+    },
     /// Lets a worker close the hosted page of a checkout and look for a payment on it
     Withdraw(One),
     /// Keeps workers from touching a payment until it is reconciled
@@ -207,7 +219,7 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
         }
         Some(Action::Reseal { .. }) => Err(Failure::misuse(sealing::NO_KEY)),
         Some(Action::Show(one)) => {
-            let row = find(store, arguments, one).await?;
+            let row = find(store, arguments.account.clone(), &one.reference).await?;
             sealing::tell(&[&row], arguments);
             let shown = shown(&row, true);
             if json {
@@ -217,9 +229,12 @@ async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Re
             }
             Ok(Exit::Done)
         }
-        Some(Action::Reconcile(one)) => direct(store, arguments, one, Directive::Reconcile, json).await,
+        Some(Action::Reconcile { reference: None, .. }) => parked::reconcile(store, arguments, json).await,
+        Some(Action::Reconcile { reference: Some(reference), .. }) => {
+            directives::give(store, arguments, reference, Directive::Reconcile, json).await
+        }
         Some(Action::Withdraw(one)) => waiting::withdraw(store, arguments, one, json).await,
-        Some(Action::Park(one)) => direct(store, arguments, one, Directive::Park, json).await,
+        Some(Action::Park(one)) => directives::give(store, arguments, &one.reference, Directive::Park, json).await,
         Some(Action::Resume) => stops::resume(store, arguments, json).await,
     }
 }
@@ -305,54 +320,16 @@ async fn list<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> R
     }
 }
 
-async fn find<S: IntentStore>(store: &S, arguments: &Arguments, one: &One) -> Result<IntentRow, Failure> {
-    let filter = IntentFilter {
-        account: arguments.account.clone(),
-        reference: Some(one.reference.clone()),
-        most: 2,
-        ..IntentFilter::default()
-    };
+async fn find<S: IntentStore>(store: &S, account: Option<String>, reference: &str) -> Result<IntentRow, Failure> {
+    let filter = IntentFilter { account, reference: Some(reference.to_owned()), most: 2, ..IntentFilter::default() };
     let mut rows = store.list(filter).await.map_err(failure)?;
     match (rows.pop(), rows.pop()) {
         (Some(row), None) => Ok(row),
-        (None, _) => Err(Failure::new(Exit::Refused, format!("{}: no payment has this reference", one.reference))),
+        (None, _) => Err(Failure::new(Exit::Refused, format!("{reference}: no payment has this reference"))),
         (Some(_), Some(_)) => Err(Failure::misuse(format!(
-            "{}: several accounts have this reference; choose one with --account",
-            one.reference
+            "{reference}: several accounts have this reference; choose one with --account"
         ))),
     }
-}
-
-async fn direct<S: IntentStore>(
-    store: &S,
-    arguments: &Arguments,
-    one: &One,
-    directive: Directive,
-    json: bool,
-) -> Result<Exit, Failure> {
-    let row = find(store, arguments, one).await?;
-    let IntentKey { account, reference } = &row.key;
-    // It is read first, so that a failure to read it is not reported as a failure of a directive that was stored.
-    let stop = match directive {
-        Directive::Park => None,
-        Directive::Reconcile => store.stopped(account).await.map_err(failure)?,
-    };
-    if !store.direct(&row.key, directive).await.map_err(|error| not_known(&error))? {
-        let outcome = if row.sealed_with().is_some() { None } else { row.outcome.as_deref() };
-        let outcome = outcome.unwrap_or("its outcome is sealed");
-        return Err(Failure::new(Exit::Refused, format!("{}: it has ended: {outcome}", one.reference)));
-    }
-    let (name, text) = match directive {
-        Directive::Park => ("park", "parked: no worker touches it until `pg intents reconcile`"),
-        Directive::Reconcile => ("reconcile", "a worker takes it as soon as one is free"),
-    };
-    if directive == Directive::Reconcile {
-        waiting::ask(store, &row).await?;
-    }
-    if let Some(reason) = stop {
-        stops::say(account, &reason);
-    }
-    told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": name }))
 }
 
 /// Reports what was done: on standard output to programs, on standard error to people.

@@ -298,6 +298,83 @@ async fn a_payment_that_waits_for_its_customer_is_looked_up_or_withdrawn() {
     act("withdraw", "sealed-1").ends(2).says("--store-key FILE");
 }
 
+/// One that fails stops none of the others.
+#[tokio::test]
+async fn all_parked_payments_are_reconciled_at_once() {
+    let (_folder, path, store) = migrated();
+    let parked = |more: &[&str]| pg([&["intents", "--store", &path, "reconcile", "--parked"], more].concat()).run();
+    parked(&[]).ends(0).says("no payment is parked");
+    for (account, reference) in [("shop", "broken"), ("shop", "order-1"), ("other", "order-1"), ("other", "order-2")] {
+        begun(&store, account, reference).await;
+    }
+    begun(&store, "shop", "in-progress").await;
+    waiting(&store, "page-1", "checkout").await;
+    waiting(&store, "sealed-1", "3-D Secure sealed:0123456789ab").await;
+    let park = |account: &str, reference: &str| {
+        pg(["intents", "--store", &path, "--account", account, "park", reference]).run().ends(0)
+    };
+    for reference in ["broken", "order-1", "page-1", "sealed-1"] {
+        park("shop", reference);
+    }
+    for reference in ["order-1", "order-2"] {
+        park("other", reference);
+    }
+    let broken = rusqlite::Connection::open(&path).unwrap();
+    let fails = "CREATE TRIGGER fails BEFORE UPDATE ON payment_intents WHEN old.reference = 'broken' \
+                 BEGIN SELECT raise(ABORT, 'no room'); END";
+    broken.execute_batch(fails).unwrap();
+
+    let taken = parked(&["--account", "other"]).ends(0).says("2 payments reconciled");
+    assert_eq!(
+        taken.out.lines().collect::<Vec<_>>(),
+        ["order-1", "order-2"].map(|reference| { format!("{reference}: a worker takes it as soon as one is free") })
+    );
+    assert_eq!(row(&store, "order-1").await.status, IntentStatus::Parked);
+
+    store.stop("shop", Some("wrong credentials")).await.unwrap();
+    let mixed = parked(&[]).ends(1).says("2 of 4 parked payments").says("nothing is sent for the account shop");
+    let lines: Vec<&str> = mixed.out.lines().collect();
+    let told = [
+        ("broken: ", "no room"),
+        ("order-1: ", "a worker takes it as soon as one is free"),
+        ("page-1: ", "its hosted page is open"),
+        ("sealed-1: ", "a worker takes it, but does not ask for the result of its challenge"),
+    ];
+    assert_eq!(lines.len(), told.len(), "{lines:?}");
+    for (line, (reference, text)) in lines.iter().zip(told) {
+        assert!(line.starts_with(reference) && line.contains(text), "{line}");
+    }
+    let status = async |reference: &str| row(&store, reference).await.status;
+    assert_eq!((status("order-1").await, status("broken").await), (IntentStatus::Open, IntentStatus::Parked));
+    assert_eq!(row(&store, "in-progress").await.owner.as_deref(), Some("shop-1#1"), "it was not parked");
+
+    begun(&store, "other", "order-3").await;
+    park("other", "order-3");
+    let json: Value = serde_json::from_str(&parked(&["--json"]).ends(1).out).unwrap();
+    let [one, other] = &json["payments"].as_array().unwrap()[..] else { panic!("{json}") };
+    assert_eq!((&one["reference"], &one["exit"], &json["exit"]), (&"broken".into(), &3.into(), &1.into()), "{json}");
+    assert_eq!((&other["account"], &other["directive"]), (&"other".into(), &"reconcile".into()), "{json}");
+
+    park("other", "order-3");
+    parked(&[]).ends(1).prints("broken of shop: ").prints("order-3 of other: a worker takes it");
+
+    parked(&["order-1"]).ends(2).says("--parked");
+    pg(["intents", "--store", &path, "reconcile"]).run().ends(2).says("REFERENCE");
+    broken.execute_batch("ALTER TABLE payment_stops RENAME TO elsewhere").unwrap();
+    parked(&[]).ends(3).says("no such table");
+}
+
+/// Its event would be stored unencrypted.
+#[tokio::test]
+async fn a_sealed_challenge_that_is_reconciled_without_the_key_is_not_reported_as_done() {
+    let (_folder, path, store) = migrated();
+    waiting(&store, "sealed-1", "3-D Secure sealed:0123456789ab").await;
+    let reconciled = pg(["intents", "--store", &path, "reconcile", "sealed-1"]).run().ends(1);
+    reconciled.says("does not ask for the result of its challenge").says("--store-key FILE");
+    assert_eq!(store.events(&IntentKey::new("shop", "sealed-1"), 0).await.unwrap(), []);
+    assert!(row(&store, "sealed-1").await.is_due());
+}
+
 #[tokio::test]
 async fn a_list_that_is_cut_says_so() {
     let (_folder, path, store) = migrated();

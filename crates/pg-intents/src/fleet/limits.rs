@@ -394,7 +394,7 @@ impl<S: IntentStore> SharedPermit for Permit<S> {
                 RequestEnd::Refused(reason) => {
                     telemetry::refused();
                     place.iter().for_each(|place| inner.places.has_failed(place));
-                    limits.stop(reason).await;
+                    limits.stop(&format!("{reason}; the refused process is {}", inner.owner)).await;
                 }
                 _ => {}
             }

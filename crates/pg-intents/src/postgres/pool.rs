@@ -11,7 +11,7 @@ use std::{
 use pg_connections::{PostgresUrl, explain};
 use tokio::{
     runtime::Handle,
-    sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
+    sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 use tokio_postgres::{
@@ -37,6 +37,8 @@ const LIMIT: &str = "-c statement_timeout=8001";
 /// How long the place of a statement without an answer stays taken, if the server has the time limit. The driver notices a broken
 /// connection earlier.
 const HELD: Duration = Duration::from_secs(60);
+/// How long a call waits for its own new connection before it also takes one that becomes idle.
+const SLOW: Duration = Duration::from_millis(250);
 /// How often a statement is repeated after a conflict with another statement.
 const REPEATS: u32 = 5;
 
@@ -45,11 +47,13 @@ const REPEATS: u32 = 5;
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Pool {
-    limited: PostgresUrl,
-    plain: PostgresUrl,
+    /// With all hosts.
+    address: Address,
+    /// With one host each, and its name.
+    hosts: Vec<(String, Address)>,
     /// Whether a pooler refuses or drops the time limit: it is an option of the connection.
     is_plain: AtomicBool,
-    idle: Idle,
+    idle: Arc<Idle>,
     places: Arc<Semaphore>,
     timelines: Timelines,
     /// The places that changes may have: one fewer, so that outcomes can be read while the commits of all changes wait for a synchronous
@@ -57,7 +61,40 @@ pub(super) struct Pool {
     changing: Arc<Semaphore>,
 }
 
-type Idle = Arc<Mutex<Vec<Arc<Connection>>>>;
+/// The address with the time limit of statements and without it.
+struct Address {
+    limited: PostgresUrl,
+    plain: PostgresUrl,
+}
+
+impl Address {
+    fn new(plain: PostgresUrl) -> Self {
+        let mut limited = plain.clone();
+        // The last of a repeated option counts: that of the URL.
+        let options = plain.config.get_options().unwrap_or_default();
+        limited.config.options(format!("{LIMIT} {options}"));
+        Self { limited, plain }
+    }
+}
+
+/// Connections without a statement.
+#[derive(Default)]
+struct Idle {
+    connections: Mutex<Vec<Arc<Connection>>>,
+    /// Tells that a statement has ended.
+    came: Notify,
+}
+
+impl Idle {
+    fn push(&self, connection: Arc<Connection>) {
+        self.lock().push(connection);
+        self.came.notify_waiters();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A connection, and the number of promotions that the pool had seen when it was opened. After a promotion, earlier connections may lead to
 /// the old primary.
@@ -70,16 +107,13 @@ type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
 impl Pool {
     /// At least two connections.
-    pub(super) fn new(plain: PostgresUrl, connections: usize) -> Self {
-        let mut limited = plain.clone();
-        // The last of a repeated option counts: that of the URL.
-        let options = plain.config.get_options().unwrap_or_default();
-        limited.config.options(format!("{LIMIT} {options}"));
+    pub(super) fn new(database: PostgresUrl, connections: usize) -> Self {
         let connections = connections.max(2);
         let [places, changing] = [connections, connections - 1].map(|most| Arc::new(Semaphore::new(most)));
+        let hosts = database.each_host().into_iter().map(|(name, host)| (name, Address::new(host))).collect();
         Self {
-            limited,
-            plain,
+            address: Address::new(database),
+            hosts,
             is_plain: AtomicBool::new(false),
             idle: Arc::default(),
             places,
@@ -125,38 +159,64 @@ impl Pool {
     async fn attempt(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
         let work = async {
             let place = self.place(sql).await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
-            let idle = loop {
-                let idle = lock(&self.idle).pop();
-                let is_usable =
-                    |kept: &Arc<Connection>| !kept.client.is_closed() && self.timelines.promotions() == kept.promotions;
-                if idle.as_ref().is_none_or(is_usable) {
-                    break idle;
-                }
-            };
-            let connection = match idle {
+            let connection = match self.idle_one() {
                 Some(connection) => connection,
-                None => Arc::new(self.connect().await.map_err(Failed::Lost)?),
+                None => self.another().await.map_err(Failed::Lost)?,
             };
             let held = if self.is_plain.load(Ordering::Relaxed) { PATIENCE } else { HELD };
             let mut running =
                 Running { connection: Arc::clone(&connection), place: Some(place), idle: Arc::clone(&self.idle), held };
             let rows = running.connection.client.query_typed(sql, values).await;
             let _place = running.place.take();
-            let mut idle = lock(&self.idle);
             match rows {
                 // After a failover, the other connections may also lead to the old server.
                 Err(error) if connection.client.is_closed() || leads_elsewhere(&error) => {
-                    idle.clear();
+                    self.idle.lock().clear();
                     Err(Failed::Broken(explain(&error)))
                 }
                 // After other errors from the server the connection is still usable.
                 rows => {
-                    idle.push(connection);
+                    self.idle.push(connection);
                     rows.map_err(|error| Failed::of(&error))
                 }
             }
         };
         timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost(NO_ANSWER.to_owned())))
+    }
+
+    /// Returns an idle connection that can be used.
+    fn idle_one(&self) -> Option<Arc<Connection>> {
+        loop {
+            let kept = self.idle.lock().pop()?;
+            if !kept.client.is_closed() && self.timelines.promotions() == kept.promotions {
+                return Some(kept);
+            }
+        }
+    }
+
+    /// Returns a new connection or, if that takes long, one that has become idle meanwhile: a pooler or a server may permit no more
+    /// connections.
+    async fn another(&self) -> Result<Arc<Connection>, String> {
+        // The future is large, and would be part of that of every call.
+        let mut connecting = Box::pin(self.connect());
+        let connected = match timeout(SLOW, &mut connecting).await {
+            Ok(connected) => connected,
+            Err(_) => tokio::select! {
+                connected = connecting => connected,
+                idle = self.comes_back() => return Ok(idle),
+            },
+        };
+        connected.map(Arc::new)
+    }
+
+    async fn comes_back(&self) -> Arc<Connection> {
+        loop {
+            let came = self.idle.came.notified();
+            if let Some(connection) = self.idle_one() {
+                return connection;
+            }
+            came.await;
+        }
     }
 
     async fn place(&self, sql: &str) -> Result<Place, AcquireError> {
@@ -174,37 +234,84 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Connection, String> {
+        match self.connect_to(&self.address).await {
+            Ok(connection) => return Ok(connection),
+            Err(Refused::Away(error)) => return Err(error),
+            Err(Refused::Unfit(why)) => {
+                if let [(host, _)] = &self.hosts[..] {
+                    return Err(format!("{host}: {why}"));
+                }
+            }
+        }
+        // The server is one of several, and the driver has not tried those behind it.
+        let mut errors = Vec::new();
+        for (host, address) in &self.hosts {
+            match self.connect_to(address).await {
+                Ok(connection) => return Ok(connection),
+                Err(Refused::Away(error)) => errors.push(error),
+                Err(Refused::Unfit(why)) => {
+                    tracing::warn!(target: "pg.fleet", host, why, "a server of the store is not used");
+                    errors.push(format!("{host}: {why}"));
+                }
+            }
+        }
+        Err(errors.join("; "))
+    }
+
+    async fn connect_to(&self, address: &Address) -> Result<Connection, Refused> {
         let is_plain = self.is_plain.load(Ordering::Relaxed);
-        let mut connected = in_time((if is_plain { &self.plain } else { &self.limited }).connect()).await?;
+        let mut connected = in_time((if is_plain { &address.plain } else { &address.limited }).connect()).await?;
         if !is_plain && connected.as_ref().is_err_and(may_refuse_options) {
-            connected = in_time(self.plain.connect()).await?;
+            connected = in_time(address.plain.connect()).await?;
             self.is_plain.store(connected.is_ok(), Ordering::Relaxed);
         }
         let (client, connection) = connected.map_err(|error| {
             let why = explain(&error);
-            format!("{why}{}", self.plain.advice(&why))
+            format!("{why}{}", address.plain.advice(&why))
         })?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        let promotions = match in_time(client.query_typed(CONDITION, &[])).await? {
+        // Sent together, and answered in order.
+        let questions = async { tokio::join!(client.query_typed(CONDITION, &[]), client.query_typed(TIMELINE, &[])) };
+        let (condition, timeline) = in_time(questions).await?;
+        let promotions = match condition {
             Ok(rows) => {
                 if let Some(flaw) = rows.first().and_then(flaw) {
-                    return Err(flaw);
+                    return Err(Refused::Unfit(flaw));
                 }
                 // A pooler may also accept the option and drop it.
                 if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
                     self.is_plain.store(true, Ordering::Relaxed);
                 }
-                self.timelines.see(in_time(client.query_typed(TIMELINE, &[])).await?)?
+                if let Err(error) = &timeline
+                    && error.as_db_error().is_none()
+                {
+                    return Err(explain(error).into());
+                }
+                self.timelines.see(timeline).map_err(Refused::Unfit)?
             }
             // Not every database with PostgreSQL's protocol has standbys.
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => self.timelines.promotions(),
-            Err(error) => return Err(explain(&error)),
+            Err(error) => return Err(explain(&error).into()),
         };
         Ok(Connection { client, promotions })
+    }
+}
+
+/// Why there is no connection.
+enum Refused {
+    /// The server does not serve.
+    Away(String),
+    /// The server serves, and nothing may be stored by it.
+    Unfit(String),
+}
+
+impl From<String> for Refused {
+    fn from(error: String) -> Self {
+        Self::Away(error)
     }
 }
 
@@ -216,7 +323,7 @@ impl Pool {
 struct Running {
     connection: Arc<Connection>,
     place: Option<Place>,
-    idle: Idle,
+    idle: Arc<Idle>,
     held: Duration,
 }
 
@@ -227,15 +334,11 @@ impl Drop for Running {
         runtime.spawn(async move {
             // The server answers in order.
             if let Ok(Ok(_)) = timeout(held, connection.client.query_typed("SELECT 1", &[])).await {
-                lock(&idle).push(connection);
+                idle.push(connection);
             }
             drop(place);
         });
     }
-}
-
-fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Connection>>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The driver's time limit covers connecting, but not the server's first response.
@@ -325,7 +428,8 @@ mod tests {
         pool.query("SELECT 1", &[]).await.unwrap();
         assert!(!pool.is_plain.load(Ordering::Relaxed));
         // As through a pooler that drops options.
-        pool = Pool { limited: url.clone(), ..Pool::new(url, 2) };
+        let address = Address { limited: url.clone(), plain: url.clone() };
+        pool = Pool { address, ..Pool::new(url, 2) };
         pool.query("SELECT 1", &[]).await.unwrap();
         assert!(pool.is_plain.load(Ordering::Relaxed));
     }
@@ -349,7 +453,14 @@ mod tests {
         let Some(server) = Postgres::for_one_test(&["-c", "fsync=off"]) else { return };
         let pool = Pool::new(PostgresUrl::parse(&server.url("postgres")).unwrap(), 2);
         let refused = pool.query("SELECT 1", &[]).await.unwrap_err();
-        assert!(refused.to_string().contains("fsync is off"), "{refused}");
+        let name = format!("127.0.0.1:{}: the database acknowledges", server.port());
+        assert!(refused.to_string().contains(&name) && refused.to_string().contains("fsync is off"), "{refused}");
         assert!(pool.timelines.is_empty());
+
+        let Some(fit) = Postgres::for_one_test(&[]) else { return };
+        let both = format!("postgres://pg@127.0.0.1:{},127.0.0.1:{}/postgres", server.port(), fit.port());
+        let pool = Pool::new(PostgresUrl::parse(&both).unwrap(), 2);
+        let port = pool.query("SELECT inet_server_port()", &[]).await.unwrap()[0].get::<_, i32>(0);
+        assert_eq!(port, i32::from(fit.port()));
     }
 }

@@ -34,7 +34,7 @@ impl Timelines {
     /// promotions, with that of this server.
     ///
     /// # Errors
-    /// If it is the primary of before a failover, or has not answered.
+    /// If it is the primary of before a failover.
     pub(super) fn see(&self, answer: Result<Vec<Row>, Error>) -> Result<u64, String> {
         match answer {
             Ok(rows) => {
@@ -42,12 +42,11 @@ impl Timelines {
                 told.map_or_else(|| Ok(self.promotions()), |(cluster, timeline)| self.compare(cluster, timeline))
             }
             // Not every database with PostgreSQL's protocol has timelines, and a role may not be allowed to ask.
-            Err(error) if error.as_db_error().is_some() => {
+            Err(error) => {
                 let error = pg_connections::explain(&error);
                 tracing::debug!(target: "pg.fleet", error, "an old primary would not be recognised");
                 Ok(self.promotions())
             }
-            Err(error) => Err(pg_connections::explain(&error)),
         }
     }
 
@@ -59,7 +58,7 @@ impl Timelines {
         if timeline < latest {
             return Err(format!(
                 "this server was the primary before a failover (its timeline is {timeline}, that of the present primary {latest}), and \
-                 lacks later payments: stop it before any process of the fleet is restarted"
+                 lacks later payments: stop it, and do not restart this process before that, since a process that starts takes it for the primary"
             ));
         }
         if timeline > latest {

@@ -4,32 +4,28 @@ use pg_hyper::proto::machine::{checkout, three_d_secure};
 use pg_intents::{FleetEvent, IntentRow, IntentStatus, IntentStore};
 
 use super::{Arguments, One, failure, find, not_known, stops, told};
-use crate::{
-    failure::{Exit, Failure},
-    output,
-};
+use crate::failure::{Exit, Failure};
 
 const OPEN_PAGE: &str = "its hosted page is open: it is looked up after a callback or the customer's return, or when its time is over; \
                          `pg intents withdraw` closes the page and looks for a payment on it";
 const NO_KEY: &str =
     "it waits for its customer in a sealed store: give the key with --store-key FILE or PG_INTENTS_KEY";
 
-/// Makes the machine of a 3-D Secure payment ask for the result of the challenge, as the customer's return does. Tells that no
-/// lookup finds out about an open page.
-pub(super) async fn ask<S: IntentStore>(store: &S, row: &IntentRow) -> Result<(), Failure> {
+/// Makes the machine of a 3-D Secure payment ask for the result of the challenge, as the customer's return does. Returns a
+/// note if no lookup finds out about it: of an open page.
+pub(super) async fn ask<S: IntentStore>(store: &S, row: &IntentRow) -> Result<Option<&'static str>, Failure> {
     match row.plain_kind() {
-        _ if row.asks.is_none() => Ok(()),
-        checkout::NAME => {
-            output::say(OPEN_PAGE);
-            Ok(())
-        }
+        _ if row.asks.is_none() => {}
+        checkout::NAME => return Ok(Some(OPEN_PAGE)),
         three_d_secure::NAME if row.sealed_with().is_some() => {
-            output::say(NO_KEY);
-            Ok(())
+            let text = "a worker takes it, but does not ask for the result of its challenge";
+            let text = format!("{}: {text}, since {NO_KEY}, and reconcile it again", row.key.reference);
+            return Err(Failure::new(Exit::Refused, text));
         }
-        three_d_secure::NAME => deliver(store, row, &FleetEvent::Returned).await.map(drop),
-        _ => Ok(()),
+        three_d_secure::NAME => drop(deliver(store, row, &FleetEvent::Returned).await?),
+        _ => {}
     }
+    Ok(None)
 }
 
 pub(super) async fn withdraw<S: IntentStore>(
@@ -38,7 +34,7 @@ pub(super) async fn withdraw<S: IntentStore>(
     one: &One,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let row = find(store, arguments, one).await?;
+    let row = find(store, arguments.account.clone(), &one.reference).await?;
     let (account, reference) = (&row.key.account, &row.key.reference);
     let kind = row.plain_kind();
     if kind != checkout::NAME {
