@@ -74,18 +74,3 @@ pub(crate) async fn together(port: u16, first: &'static [u8], second: &'static [
     });
     address.port()
 }
-
-/// Starts a proxy that serves one connection, and the next when that one has ended, like a pooler in session mode whose pool is small. Returns
-/// its port.
-pub(crate) async fn one_at_a_time(port: u16) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut client, _)) = listener.accept().await {
-            let mut server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-            // The client may be gone already.
-            let _ended = tokio::io::copy_bidirectional(&mut client, &mut server).await;
-        }
-    });
-    address.port()
-}

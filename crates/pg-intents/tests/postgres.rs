@@ -9,7 +9,7 @@ use pg_intents::{
 use pg_stores::Postgres;
 
 use crate::{
-    between::{before, one_at_a_time, together},
+    between::{before, together},
     world::{World, by_key, submitted},
 };
 
@@ -224,17 +224,6 @@ async fn a_new_connection_asks_its_questions_in_one_round_trip() {
     server.psql("postgres", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop").unwrap();
     let store = PostgresStore::connect(&format!("postgres://shop@127.0.0.1:{port}/postgres")).await.unwrap();
     assert_eq!(store.enlist("w").await.unwrap(), "w#2");
-}
-
-#[tokio::test]
-async fn calls_that_get_no_new_connection_take_the_one_that_becomes_idle() {
-    let Some(server) = Postgres::for_one_test(&[]) else { return };
-    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
-    let port = one_at_a_time(server.port()).await;
-    let store = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap();
-    let key = IntentKey::new("shop", "order-1");
-    let found = tokio::join!(store.find(&key), store.find(&key), store.find(&key));
-    assert_eq!(found, (Ok(None), Ok(None), Ok(None)));
 }
 
 #[tokio::test]

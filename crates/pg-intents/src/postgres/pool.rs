@@ -11,7 +11,7 @@ use std::{
 use pg_connections::{PostgresUrl, explain};
 use tokio::{
     runtime::Handle,
-    sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore},
+    sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 use tokio_postgres::{
@@ -37,8 +37,6 @@ const LIMIT: &str = "-c statement_timeout=8001";
 /// How long the place of a statement without an answer stays taken, if the server has the time limit. The driver notices a broken
 /// connection earlier.
 const HELD: Duration = Duration::from_secs(60);
-/// How long a call waits for its own new connection before it also takes one that becomes idle.
-const SLOW: Duration = Duration::from_millis(250);
 /// How often a statement is repeated after a conflict with another statement.
 const REPEATS: u32 = 5;
 
@@ -53,7 +51,7 @@ pub(super) struct Pool {
     hosts: Vec<(String, Address)>,
     /// Whether a pooler refuses or drops the time limit: it is an option of the connection.
     is_plain: AtomicBool,
-    idle: Arc<Idle>,
+    idle: Idle,
     places: Arc<Semaphore>,
     timelines: Timelines,
     /// The places that changes may have: one fewer, so that outcomes can be read while the commits of all changes wait for a synchronous
@@ -77,24 +75,7 @@ impl Address {
     }
 }
 
-/// Connections without a statement.
-#[derive(Default)]
-struct Idle {
-    connections: Mutex<Vec<Arc<Connection>>>,
-    /// Tells that a statement has ended.
-    came: Notify,
-}
-
-impl Idle {
-    fn push(&self, connection: Arc<Connection>) {
-        self.lock().push(connection);
-        self.came.notify_waiters();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+type Idle = Arc<Mutex<Vec<Arc<Connection>>>>;
 
 /// A connection, and the number of promotions that the pool had seen when it was opened. After a promotion, earlier connections may lead to
 /// the old primary.
@@ -159,64 +140,39 @@ impl Pool {
     async fn attempt(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
         let work = async {
             let place = self.place(sql).await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
-            let connection = match self.idle_one() {
+            let idle = loop {
+                let idle = lock(&self.idle).pop();
+                let is_usable =
+                    |kept: &Arc<Connection>| !kept.client.is_closed() && self.timelines.promotions() == kept.promotions;
+                if idle.as_ref().is_none_or(is_usable) {
+                    break idle;
+                }
+            };
+            let connection = match idle {
                 Some(connection) => connection,
-                None => self.another().await.map_err(Failed::Lost)?,
+                // Its future is large, and would be part of that of every call.
+                None => Arc::new(Box::pin(self.connect()).await.map_err(Failed::Lost)?),
             };
             let held = if self.is_plain.load(Ordering::Relaxed) { PATIENCE } else { HELD };
             let mut running =
                 Running { connection: Arc::clone(&connection), place: Some(place), idle: Arc::clone(&self.idle), held };
             let rows = running.connection.client.query_typed(sql, values).await;
             let _place = running.place.take();
+            let mut idle = lock(&self.idle);
             match rows {
                 // After a failover, the other connections may also lead to the old server.
                 Err(error) if connection.client.is_closed() || leads_elsewhere(&error) => {
-                    self.idle.lock().clear();
+                    idle.clear();
                     Err(Failed::Broken(explain(&error)))
                 }
                 // After other errors from the server the connection is still usable.
                 rows => {
-                    self.idle.push(connection);
+                    idle.push(connection);
                     rows.map_err(|error| Failed::of(&error))
                 }
             }
         };
         timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost(NO_ANSWER.to_owned())))
-    }
-
-    /// Returns an idle connection that can be used.
-    fn idle_one(&self) -> Option<Arc<Connection>> {
-        loop {
-            let kept = self.idle.lock().pop()?;
-            if !kept.client.is_closed() && self.timelines.promotions() == kept.promotions {
-                return Some(kept);
-            }
-        }
-    }
-
-    /// Returns a new connection or, if that takes long, one that has become idle meanwhile: a pooler or a server may permit no more
-    /// connections.
-    async fn another(&self) -> Result<Arc<Connection>, String> {
-        // The future is large, and would be part of that of every call.
-        let mut connecting = Box::pin(self.connect());
-        let connected = match timeout(SLOW, &mut connecting).await {
-            Ok(connected) => connected,
-            Err(_) => tokio::select! {
-                connected = connecting => connected,
-                idle = self.comes_back() => return Ok(idle),
-            },
-        };
-        connected.map(Arc::new)
-    }
-
-    async fn comes_back(&self) -> Arc<Connection> {
-        loop {
-            let came = self.idle.came.notified();
-            if let Some(connection) = self.idle_one() {
-                return connection;
-            }
-            came.await;
-        }
     }
 
     async fn place(&self, sql: &str) -> Result<Place, AcquireError> {
@@ -323,7 +279,7 @@ impl From<String> for Refused {
 struct Running {
     connection: Arc<Connection>,
     place: Option<Place>,
-    idle: Arc<Idle>,
+    idle: Idle,
     held: Duration,
 }
 
@@ -334,11 +290,15 @@ impl Drop for Running {
         runtime.spawn(async move {
             // The server answers in order.
             if let Ok(Ok(_)) = timeout(held, connection.client.query_typed("SELECT 1", &[])).await {
-                idle.push(connection);
+                lock(&idle).push(connection);
             }
             drop(place);
         });
     }
+}
+
+fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Connection>>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The driver's time limit covers connecting, but not the server's first response.
