@@ -46,31 +46,3 @@ pub(crate) async fn before(port: u16, statement: &'static [u8], answer: Option<V
     });
     (address.port(), met)
 }
-
-/// Starts a proxy through which a statement reaches the server only together with another one.
-/// Returns its port.
-pub(crate) async fn together(port: u16, first: &'static [u8], second: &'static [u8]) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            let server = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-            let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
-                (client.into_split(), server.into_split());
-            tokio::spawn(async move { tokio::io::copy(&mut from_server, &mut to_client).await });
-            tokio::spawn(async move {
-                let (mut asked, mut held) = (vec![0; 65536], Vec::new());
-                while let Ok(length @ 1..) = from_client.read(&mut asked).await {
-                    held.extend_from_slice(&asked[..length]);
-                    let has = |part: &[u8]| held.windows(part.len()).any(|window| window == part);
-                    if has(first) && !has(second) {
-                        continue;
-                    }
-                    let Ok(()) = to_server.write_all(&held).await else { break };
-                    held.clear();
-                }
-            });
-        }
-    });
-    address.port()
-}

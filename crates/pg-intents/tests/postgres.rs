@@ -9,7 +9,7 @@ use pg_intents::{
 use pg_stores::Postgres;
 
 use crate::{
-    between::{before, together},
+    between::before,
     world::{World, by_key, submitted},
 };
 
@@ -210,20 +210,6 @@ async fn a_connection_that_breaks_while_a_store_is_opened_does_not_make_it_forei
     let error = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
     assert!(cut.load(std::sync::atomic::Ordering::SeqCst) > 0);
-}
-
-#[tokio::test]
-async fn a_new_connection_asks_its_questions_in_one_round_trip() {
-    let Some(server) = Postgres::for_one_test(&[]) else { return };
-    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
-    let port = together(server.port(), b"SELECT pg_is_in_recovery()", b"FROM pg_control_system()").await;
-    let store = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap();
-    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
-    // Without the functions, or without the right to them, only the other answer counts.
-    server.psql("postgres", "CREATE ROLE shop LOGIN; REVOKE ALL ON FUNCTION pg_control_system FROM PUBLIC").unwrap();
-    server.psql("postgres", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO shop").unwrap();
-    let store = PostgresStore::connect(&format!("postgres://shop@127.0.0.1:{port}/postgres")).await.unwrap();
-    assert_eq!(store.enlist("w").await.unwrap(), "w#2");
 }
 
 #[tokio::test]

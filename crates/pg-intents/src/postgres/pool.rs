@@ -150,8 +150,7 @@ impl Pool {
             };
             let connection = match idle {
                 Some(connection) => connection,
-                // Its future is large, and would be part of that of every call.
-                None => Arc::new(Box::pin(self.connect()).await.map_err(Failed::Lost)?),
+                None => Arc::new(self.connect().await.map_err(Failed::Lost)?),
             };
             let held = if self.is_plain.load(Ordering::Relaxed) { PATIENCE } else { HELD };
             let mut running =
@@ -230,10 +229,7 @@ impl Pool {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        // Sent together, and answered in order.
-        let questions = async { tokio::join!(client.query_typed(CONDITION, &[]), client.query_typed(TIMELINE, &[])) };
-        let (condition, timeline) = in_time(questions).await?;
-        let promotions = match condition {
+        let promotions = match in_time(client.query_typed(CONDITION, &[])).await? {
             Ok(rows) => {
                 if let Some(flaw) = rows.first().and_then(flaw) {
                     return Err(Refused::Unfit(flaw));
@@ -242,6 +238,7 @@ impl Pool {
                 if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
                     self.is_plain.store(true, Ordering::Relaxed);
                 }
+                let timeline = in_time(client.query_typed(TIMELINE, &[])).await?;
                 if let Err(error) = &timeline
                     && error.as_db_error().is_none()
                 {
