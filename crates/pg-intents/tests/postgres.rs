@@ -174,6 +174,17 @@ async fn the_present_primary_is_found_behind_the_old_one() {
     };
     assert_eq!(found.unwrap().map(|row| row.key), Some(key.clone()));
 
+    // A process that starts does not go on to the old primary because the present one is refused for its settings.
+    new.psql("postgres", "ALTER SYSTEM SET fsync = off").unwrap();
+    new.psql("postgres", "SELECT pg_reload_conf()").unwrap();
+    while new.psql("postgres", "SHOW fsync").unwrap() != "off" {
+        tokio::task::yield_now().await;
+    }
+    let servers = format!("127.0.0.1:{},127.0.0.1:{}", new.port(), old.port());
+    let url = format!("postgres://pg@{servers}/postgres?target_session_attrs=read-write");
+    let refused = PostgresStore::connect(&url).await.map(drop).unwrap_err().to_string();
+    assert!(refused.contains("fsync is off"), "{refused}");
+
     // A process that starts now could not tell them apart, so it must not be restarted.
     new.stop_at_once().unwrap();
     let refused = loop {

@@ -186,7 +186,8 @@ struct State {
     /// Whether the search belongs to such a round, so that only a payment that it finds ends the checkout.
     #[serde(default)]
     early: bool,
-    /// Whether the machine waits for reports since it began. A driver that stops at each wait would wait for them again and again.
+    /// Whether the machine has waited for reports, or waits for them, since its last request. A driver that stops at each wait would
+    /// otherwise wait for them again and again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     listened: bool,
     /// A transaction that is neither paid nor failed, or that could not be looked up.
@@ -273,7 +274,7 @@ impl Checkout {
     #[must_use]
     pub fn look_again(mut self) -> Self {
         self.search_again();
-        self.listens = true;
+        (self.listens, self.state.listened) = (true, false);
         self
     }
 
@@ -297,9 +298,8 @@ impl Checkout {
 
     fn handle_event(&mut self, event: Event<CheckoutInput>, now: Moment, random: u64) {
         let untold = std::mem::take(&mut self.untold);
-        let has_listened = std::mem::take(&mut self.state.listened);
         match event {
-            Event::Begin if !has_listened => self.listen(now),
+            Event::Begin if !self.state.listened => self.listen(now),
             Event::Begin => {}
             Event::Woken => {}
             Event::Input(CheckoutInput::Reported(key)) => self.told(key),
@@ -368,6 +368,7 @@ impl Checkout {
     /// Returns what the machine waits for, or the next request.
     fn advance(&mut self, now: Moment) -> CheckoutAction {
         if let Some(request) = self.next_request(now) {
+            self.state.listened = false;
             return Action::Send(request);
         }
         if let Some(outcome) = &self.ended {
@@ -414,6 +415,7 @@ impl Checkout {
 
     fn end(&mut self, outcome: CheckoutOutcome) {
         (self.request, self.ended) = (None, Some(Box::new(outcome)));
+        self.state.listened = false;
     }
 }
 

@@ -234,6 +234,26 @@ fn reports_that_wait_while_no_process_runs_are_looked_up_before_the_end() {
     }
 }
 
+/// Its clock may be behind that of the queue that starts it, and anyone can send a callback each second.
+#[test]
+fn a_driver_that_stops_at_each_wait_and_comes_early_waits_for_reports_once() {
+    for report in [None, Some("made-up")] {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait();
+        assert_eq!(run.method(), "lookup");
+        run.crash();
+        let pause = run.waits();
+        run.now = run.now.after(pause - Duration::from_millis(50));
+        run.crash();
+        if let Some(key) = report {
+            run.tell(key);
+        }
+        assert_eq!(run.waits(), Duration::from_millis(50));
+        run.now = run.now.after(Duration::from_millis(50));
+        assert_eq!(run.crash().method(), report.map_or("lookup", |_| "transaction_lookup"));
+    }
+}
+
 #[test]
 fn a_machine_that_is_resumed_cuts_no_pause_short() {
     let mut run = Run::waiting(Some("order-7"));
