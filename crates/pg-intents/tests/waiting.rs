@@ -18,6 +18,7 @@ use pg_hyper::{
 };
 use pg_intents::{
     Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _, SqliteStore,
+    StoreError,
 };
 use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
@@ -235,6 +236,20 @@ async fn a_page_whose_patience_ends_before_its_payment_is_stored_sends_nothing_l
         let asked = page(fleet.three_d_secure(initiation(&key, order), ThreeDSecurePlan::default())).await;
         assert!(matches!(asked, Ok(FleetStep::Ask(_))), "{order}: {asked:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_says_that_the_database_is_away() {
+    let world = World::new();
+    let (wire, key) = (world.wire(None), world.key_of(ASKS).await);
+    let store = world.faulty(None).before(|method| -> Before {
+        let is_away = method == "shares";
+        Box::pin(async move { if is_away { Err(StoreError::Unavailable("away".to_owned())) } else { Ok(()) } })
+    });
+    let plan = World::plan("one").patience(PATIENCE).failures(5);
+    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
+    let asked = page(fleet.three_d_secure(initiation(&key, "order-1"), ThreeDSecurePlan::default())).await;
+    assert!(matches!(asked, Err(FleetError::Store(StoreError::Unavailable(_)))), "{asked:?}");
 }
 
 /// The answer decides whether the payment goes on or was never begun.

@@ -278,6 +278,7 @@ impl<S: IntentStore> IntentStore for FaultyStore<S> {
     }
 
     async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
+        self.reach("shares").await?;
         if wish.account.ends_with(" probe") || wish.account.ends_with(" place") {
             self.places.fetch_add(1, Ordering::SeqCst);
         }

@@ -110,7 +110,8 @@ impl FleetPlan {
 
     /// Sets how long a caller waits for an outcome, and for an unreachable database. [`Fleet::step`], [`Fleet::three_d_secure`] and
     /// [`Fleet::checkout`] return then also if they work on the payment themselves; [`Fleet::charge`] and [`Fleet::operation`] stay with
-    /// such a payment until it ends. For as long, a worker repeats the statement that stores an outcome. Default: 90 seconds.
+    /// such a payment until it ends. A page begins its payment within this time, or not at all, so give it some seconds. For as long, a worker
+    /// repeats the statement that stores an outcome. Default: 90 seconds.
     ///
     /// [`Fleet::charge`]: crate::Fleet::charge
     /// [`Fleet::checkout`]: crate::Fleet::checkout
@@ -124,7 +125,8 @@ impl FleetPlan {
 
     /// Sets how many abandoned intents a worker resumes at the same time. Default: 16. A checkout that waits for late reports, or for the
     /// next attempt to cancel its token, waits in its row, like a page that is open: it takes no place, and no memory, except for a
-    /// minute after an event. So a worker has at most this number of machines in memory, besides those of its callers.
+    /// minute after an event. So a worker has at most this number of machines in memory, besides those of its callers and those that pages have left
+    /// when their patience was over.
     pub fn at_once(mut self, intents: u32) -> Self {
         self.at_once = intents;
         self

@@ -123,8 +123,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
             if error.is_lasting() || patience.is_over() {
                 return Some(Err(FleetError::of_store(error, reference, *begun)));
             }
-            self.sleep(self.pause()).await;
             // The effect of its last statement is unknown: the row shows it.
+            row.is(RowState::InDoubt);
+            self.sleep(self.pause()).await;
             worked = match self.claim_one(&terms.key).await {
                 Err(error) => Worked::Store { error, maybe_sent: false },
                 Ok(Some(Claimed::Not(_))) => {
@@ -142,7 +143,8 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
                     }
                 }
                 Ok(None) => {
-                    row.is(RowState::Absent);
+                    // A database that has lost the row of a payment does not make it one that was never begun.
+                    row.is(if *begun { RowState::Exists } else { RowState::Absent });
                     self.work_anew::<M>(terms, request.clone(), row).await
                 }
             };

@@ -270,7 +270,7 @@ impl Checkout {
 
     /// Looks again, if the checkout was [resumed](Self::resume) after it had ended as unknown. Then the machine looks
     /// up the candidate and the transactions that new reports name, and repeats the search. It takes reports for a
-    /// second after [`Event::Begin`], before its first request. [`CheckoutInput::Cancel`] closes a page that may still be open, first.
+    /// second after [`Event::Begin`], or for the pause that the service asked for, before its first request. [`CheckoutInput::Cancel`] closes a page that may still be open, first.
     #[must_use]
     pub fn look_again(mut self) -> Self {
         self.search_again();
