@@ -239,6 +239,37 @@ fn a_shop_that_ends_during_the_drills_is_reported_with_how_it_ended() {
     }
 }
 
+/// A script may start the shop in the background and end: only a shop that answers no more has ended.
+#[test]
+fn a_shop_that_its_command_starts_in_the_background_has_not_ended_with_it() {
+    if !installed(&["node"], "a shop in the background") {
+        return;
+    }
+    let code = "require('http').createServer((request, reply) => request.url === '/' ? reply.end() : \
+                process.exit(0)).listen(Number(process.argv[1]), '127.0.0.1')";
+    let played = |is_there: bool| {
+        let [service, shop, other] = [(); 3].map(|()| pg_support::free_port());
+        let script = format!("node -e \"{code}\" {shop} &");
+        let page = if is_there { shop } else { other };
+        let plan = format!(
+            "timeout_seconds = 60\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"sh\", \"-c\", {}]\n\
+             ready = \"http://127.0.0.1:{shop}/\"\n[jobs.open_redirect]\nurl = \"http://127.0.0.1:{page}/return\"\n",
+            serde_json::Value::from(script)
+        );
+        let report = rehearse(&plan, &std::env::temp_dir(), &only(&["R01"])).expect("it works");
+        assert_eq!(with(&report, Verdict::Broken), ["R01"], "{}", report.scorecard(false));
+        report.outcomes[0].findings[0].text.clone()
+    };
+    // The address of the page is wrong, and the shop answers.
+    let told = played(false);
+    assert!(told.starts_with("cannot run the drill: ") && !told.contains("the shop of the plan"), "{told}");
+    let told = played(true);
+    assert!(
+        told.contains("; the shop of the plan exited with code 0 and does not answer at http://127.0.0.1:"),
+        "{told}"
+    );
+}
+
 /// A search that found no file to read says nothing about secrets.
 #[test]
 fn logs_that_match_no_file_and_a_dump_that_fails_are_reported_as_not_searched() {
