@@ -95,6 +95,9 @@ pub(crate) enum Silent {
     TimedOut,
     #[error("{0}")]
     Closed(String),
+    /// The program in place of a page failed, after it had printed this.
+    #[error("{why}")]
+    Crashed { why: String, printed: String },
 }
 
 /// Sends a request to a shop and waits for the response until the time limit. Does not follow redirects.

@@ -213,6 +213,30 @@ fn a_page_whose_program_crashes_without_a_word_is_broken() {
     assert!(report.outcomes[0].findings[0].text.contains("exited with code 3"), "{}", report.scorecard(false));
 }
 
+/// PHP prints its fatal errors on standard output: what a program prints before it fails is no page.
+#[test]
+fn a_page_whose_program_prints_why_it_crashes_is_broken() {
+    let played = |code: &str, drill: &str| {
+        let plan = format!("timeout_seconds = 60\n[jobs.open_redirect]\ncommand = [\"sh\", \"-c\", {code:?}]\n");
+        rehearse(&plan, &std::env::temp_dir(), &only(&[drill])).expect("it works")
+    };
+    for drill in ["R01", "R02"] {
+        let report = played("echo 'Fatal error: Uncaught Error'; exit 255", drill);
+        assert_eq!(with(&report, Verdict::Broken), [drill], "{}", report.scorecard(false));
+        let told = &report.outcomes[0].findings[0].text;
+        for part in ["exited with code 255", "Fatal error", "print {\"status\": 400} as the last line"] {
+            assert!(told.contains(part), "{told}");
+        }
+    }
+    // An answer as its last line counts whatever the exit code is.
+    let refuses = played("echo '{\"status\": 400}'; exit 1", "R01");
+    assert_eq!(with(&refuses, Verdict::Failed), ["R01"], "{}", refuses.scorecard(false));
+    // A program that crashes for altered data alone shows what it prints to everyone.
+    let altered = "read line; case $line in *%%%*) echo 'Fatal error: bad decrypt'; exit 255;; esac; echo '<p>Please confirm</p>'";
+    let shown = played(altered, "H13");
+    assert_eq!(with(&shown, Verdict::Failed), ["H13"], "{}", shown.scorecard(false));
+}
+
 #[test]
 fn a_shop_that_ends_during_the_drills_is_reported_with_how_it_ended() {
     if !installed(&["node"], "a shop that ends") {

@@ -13,7 +13,7 @@ use crate::{
     judge::{broken, doubt, fault},
     plan::Job,
     report::Outcome,
-    shop::{Call, Seen},
+    shop::{Call, Seen, Silent},
     stage::Stage,
 };
 
@@ -115,7 +115,7 @@ async fn genuine(stage: &mut Stage) -> Result<Result<Genuine, Seen>, SetupError>
         Some("xml") => &["xml"],
         _ => &["json", "xml"],
     };
-    let (mut refused, mut hidden) = (Seen::default(), None);
+    let (mut refused, mut hidden, mut crashed) = (Seen::default(), None, None);
     for encoding in encodings {
         let card = Card::new(&stage.dice.card_number(), "314");
         let (_, location) = stage.house.session(&card, encoding)?;
@@ -127,7 +127,14 @@ async fn genuine(stage: &mut Stage) -> Result<Result<Genuine, Seen>, SetupError>
         };
         let (data, iv) = find("data").zip(find("iv")).ok_or("the card form gave no data")?;
         let plain = cipher(stage)?.decrypt(&data, &iv).map_err(text)?.as_str().to_owned();
-        let seen = open(stage, &data, &iv).await?;
+        let seen = match stage.visit(Job::OpenRedirect, redirect(stage, &data, &iv)).await {
+            Ok(seen) => seen,
+            Err(Silent::Crashed { why, .. }) => {
+                crashed = Some(why);
+                continue;
+            }
+            Err(silent) => return Err(unopened(&silent)),
+        };
         if seen.first().status >= 400 {
             refused = seen;
             continue;
@@ -138,7 +145,20 @@ async fn genuine(stage: &mut Stage) -> Result<Result<Genuine, Seen>, SetupError>
         }
         hidden.get_or_insert(genuine);
     }
-    Ok(hidden.ok_or(refused))
+    match (hidden, crashed) {
+        (Some(genuine), _) => Ok(Ok(genuine)),
+        (None, Some(why)) => Err(unopened(&why)),
+        (None, None) => Ok(Err(refused)),
+    }
+}
+
+fn unopened(why: &dyn std::fmt::Display) -> SetupError {
+    format!("cannot open the page: {why}")
+}
+
+/// A browser's call with these parameters.
+fn redirect(stage: &Stage, data: &str, iv: &str) -> Call {
+    Call::page(&stage.address(Job::OpenRedirect), &[("formId", "card"), ("data", data), ("iv", iv)])
 }
 
 pub(crate) fn cipher(stage: &Stage) -> Result<SessionCipher, SetupError> {
@@ -147,8 +167,15 @@ pub(crate) fn cipher(stage: &Stage) -> Result<SessionCipher, SetupError> {
 
 /// Opens the page with these parameters.
 pub(crate) async fn open(stage: &Stage, data: &str, iv: &str) -> Result<Seen, SetupError> {
-    let call = Call::page(&stage.address(Job::OpenRedirect), &[("formId", "card"), ("data", data), ("iv", iv)]);
-    stage.visit(Job::OpenRedirect, call).await.map_err(|silent| format!("cannot open the page: {silent}"))
+    opened(stage, redirect(stage, data, iv)).await
+}
+
+/// Opens the page. If its program crashes, a web server replies with HTTP 500 and what was printed.
+async fn opened(stage: &Stage, call: Call) -> Result<Seen, SetupError> {
+    match stage.visit(Job::OpenRedirect, call).await {
+        Err(Silent::Crashed { printed, .. }) => Ok(Seen { status: 500, body: printed, ..Seen::default() }),
+        seen => seen.map_err(|silent| unopened(&silent)),
+    }
 }
 
 async fn told(stage: &Stage, what: &str, data: &str, iv: &str) -> Result<Seen, SetupError> {
@@ -276,7 +303,7 @@ async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, Se
     }
     let query = format!("formId=card&data={}&iv={iv}", genuine_data.replace('/', "%2F").replace('=', "%3D"));
     let call = Call::raw_page(&stage.address(Job::OpenRedirect), &query);
-    let seen = stage.visit(Job::OpenRedirect, call).await.map_err(text)?;
+    let seen = opened(stage, call).await?;
     let status = genuine.judged(&seen).status;
     Ok(if status >= 400 {
         let why = format!("the page returns HTTP {status} when a + of the data arrives as a space");
