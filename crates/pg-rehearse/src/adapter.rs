@@ -6,7 +6,7 @@ mod process;
 use serde_json::{Map, Value};
 
 pub(crate) use self::guard::Guard;
-pub(crate) use self::process::{Environment, Group, output_of, prepare, start};
+pub(crate) use self::process::{Environment, Group, how, output_of, prepare, start};
 use crate::{
     clock::Clock,
     nearest::did_you_mean,
@@ -208,7 +208,7 @@ pub(crate) async fn run(
                     _ if clock.elapsed() > environment.timeout => Ran::new(End::TimedOut, String::new(), String::new()),
                     Ok(answer) => Ran::replied(answer.status, answer.body),
                     Err(shop::Silent::TimedOut) => Ran::new(End::TimedOut, String::new(), String::new()),
-                    Err(shop::Silent::Closed(why)) => Ran::new(End::NoReply(why), String::new(), String::new()),
+                    Err(silent) => Ran::new(End::NoReply(silent.to_string()), String::new(), String::new()),
                 },
                 () = killed => Ran::new(End::Killed, String::new(), String::new()),
             }

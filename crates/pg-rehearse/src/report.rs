@@ -63,7 +63,7 @@ impl Outcome {
         self
     }
 
-    /// Adds to the finding of a drill without a reply that the shop has ended, and how.
+    /// Adds to the finding of a drill that did not work that the shop has ended, and how.
     pub(crate) fn shop_ended(&mut self, how: &str) {
         if let Some(worst) = self.findings.first_mut().filter(|finding| finding.verdict == Verdict::Broken) {
             worst.text.push_str(&format!("; the shop of the plan {how}: start it manually to see why"));

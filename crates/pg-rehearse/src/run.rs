@@ -10,10 +10,11 @@ use crate::{
     certificates::Authority,
     clock::{self, Clock},
     drill::Severity,
+    finding::Verdict,
     house::Card,
     plan::{Job, Plan, Way},
     report::{Outcome, Report},
-    shop::{self, Call},
+    shop::{self, Call, Silent},
     stage::{Setting, Stage, Troupe},
     story::{self, Scene},
     wire::{On, Seat},
@@ -21,6 +22,8 @@ use crate::{
 
 /// The time limit of the preparation: a build may download its libraries.
 const PREPARATION: std::time::Duration = std::time::Duration::from_secs(600);
+/// How long a shop that may have ended is waited for.
+const ANSWERS_WITHIN: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The options of a run.
 #[derive(Debug, Clone)]
@@ -135,7 +138,8 @@ pub async fn run(
         troupe = tried;
         report.charged_by = troupe.ways.iter().map(|way| way.name()).collect();
     }
-    let mut playing = play_all(Arc::new(troupe), &drills, options);
+    let troupe = Arc::new(troupe);
+    let mut playing = play_all(Arc::clone(&troupe), &drills, options);
     loop {
         let ended = tokio::select! {
             ended = playing.join_next() => ended,
@@ -148,7 +152,9 @@ pub async fn run(
         match ended {
             None => break,
             Some(Ok(mut outcome)) => {
-                if let Some(ended) = shop.as_mut().and_then(adapter::Group::ended) {
+                if outcome.verdict == Verdict::Broken
+                    && let Some(ended) = gone(shop.as_mut(), &troupe.plan).await
+                {
                     outcome.shop_ended(&ended);
                 }
                 outcome.known = known.contains(outcome.drill.id);
@@ -310,19 +316,37 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
     let Some(ready) = ready else { return Ok(Some(shop)) };
     let clock = Clock::start();
     while shop::send(Call::raw_page(ready, ""), troupe.plan.timeout).await.is_err() {
-        if let Some(ended) = shop.ended() {
+        let ended = shop.ended();
+        // A command that starts the shop in the background ends with code 0.
+        if let Some(status) = ended.filter(|status| !status.success()) {
+            let ended = adapter::how(status);
             let why = format!("the shop {ended} before it answered at {ready}; start it manually to see why");
             return Err(RunError::NotRunnable(why));
         }
         if clock.elapsed() > troupe.plan.timeout {
+            let ended = ended.map_or("", |_| "exited with code 0 and ");
             return Err(RunError::NotRunnable(format!(
-                "the shop did not answer at {ready} within {} seconds; start it manually to see why, or raise timeout_seconds",
+                "the shop {ended}did not answer at {ready} within {} seconds; start it manually to see why, or raise timeout_seconds",
                 troupe.plan.timeout.as_secs()
             )));
         }
         clock::pause(std::time::Duration::from_millis(50)).await;
     }
     Ok(Some(shop))
+}
+
+/// Returns how the shop of the plan has ended. A command that started it in the background ends with code 0 while the shop
+/// answers.
+async fn gone(shop: Option<&mut adapter::Group>, plan: &Plan) -> Option<String> {
+    let status = shop?.ended()?;
+    let how = adapter::how(status);
+    if !status.success() {
+        return Some(how);
+    }
+    let ready = plan.shop.as_ref()?.1.as_ref()?;
+    let silent = shop::send(Call::raw_page(ready, ""), ANSWERS_WITHIN).await.err()?;
+    // A shop that is slow has not ended.
+    matches!(silent, Silent::Closed(_)).then(|| format!("{how} and does not answer at {ready}"))
 }
 
 fn base36(mut number: u64) -> String {

@@ -67,6 +67,11 @@ impl Seen {
         self.redirects.iter().chain([self])
     }
 
+    /// Returns the response to the call itself, which may redirect a browser.
+    pub(crate) fn first(&self) -> &Self {
+        self.redirects.first().unwrap_or(self)
+    }
+
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -90,6 +95,9 @@ pub(crate) enum Silent {
     TimedOut,
     #[error("{0}")]
     Closed(String),
+    /// The program in place of a page failed, after it had printed this.
+    #[error("{why}")]
+    Crashed { why: String, printed: String },
 }
 
 /// Sends a request to a shop and waits for the response until the time limit. Does not follow redirects.

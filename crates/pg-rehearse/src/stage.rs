@@ -309,13 +309,19 @@ impl Stage {
                 let body = String::from_utf8_lossy(&call.body).into_owned();
                 let input = json!({"job": job.name(), "url": call.url, "parameters": parameters, "body": body});
                 let ran = self.run_once(job, &input).await;
-                let status = ran.answer.get("status").and_then(Value::as_u64).unwrap_or(200);
-                // A program that fails without a word has crashed.
-                let answered = !ran.stdout.trim().is_empty();
+                let status = ran.answer.get("status").and_then(Value::as_u64);
+                // A program that fails without an answer has crashed: PHP prints its fatal errors on standard output.
+                let answered = status.is_some() || ran.claim.is_some();
                 match ran.end {
                     adapter::End::Done(code) if code == 0 || answered => {
-                        Ok(Seen { status: u16::try_from(status).unwrap_or(200), body: ran.stdout, ..Seen::default() })
+                        let status = status.and_then(|status| u16::try_from(status).ok()).unwrap_or(200);
+                        Ok(Seen { status, body: ran.stdout, ..Seen::default() })
                     }
+                    adapter::End::Done(_) => {
+                        let advice = "to refuse a request, print {\"status\": 400} as the last line";
+                        Err(Silent::Crashed { why: format!("{}; {advice}", ran.trouble()), printed: ran.stdout })
+                    }
+                    adapter::End::Signalled(_) => Err(Silent::Crashed { why: ran.trouble(), printed: ran.stdout }),
                     adapter::End::TimedOut => Err(Silent::TimedOut),
                     _ => Err(Silent::Closed(ran.trouble())),
                 }

@@ -213,6 +213,30 @@ fn a_page_whose_program_crashes_without_a_word_is_broken() {
     assert!(report.outcomes[0].findings[0].text.contains("exited with code 3"), "{}", report.scorecard(false));
 }
 
+/// PHP prints its fatal errors on standard output: what a program prints before it fails is no page.
+#[test]
+fn a_page_whose_program_prints_why_it_crashes_is_broken() {
+    let played = |code: &str, drill: &str| {
+        let plan = format!("timeout_seconds = 60\n[jobs.open_redirect]\ncommand = [\"sh\", \"-c\", {code:?}]\n");
+        rehearse(&plan, &std::env::temp_dir(), &only(&[drill])).expect("it works")
+    };
+    for drill in ["R01", "R02"] {
+        let report = played("echo 'Fatal error: Uncaught Error'; exit 255", drill);
+        assert_eq!(with(&report, Verdict::Broken), [drill], "{}", report.scorecard(false));
+        let told = &report.outcomes[0].findings[0].text;
+        for part in ["exited with code 255", "Fatal error", "print {\"status\": 400} as the last line"] {
+            assert!(told.contains(part), "{told}");
+        }
+    }
+    // An answer as its last line counts whatever the exit code is.
+    let refuses = played("echo '{\"status\": 400}'; exit 1", "R01");
+    assert_eq!(with(&refuses, Verdict::Failed), ["R01"], "{}", refuses.scorecard(false));
+    // A program that crashes for altered data alone shows what it prints to everyone.
+    let altered = "read line; case $line in *%%%*) echo 'Fatal error: bad decrypt'; exit 255;; esac; echo '<p>Please confirm</p>'";
+    let shown = played(altered, "H13");
+    assert_eq!(with(&shown, Verdict::Failed), ["H13"], "{}", shown.scorecard(false));
+}
+
 #[test]
 fn a_shop_that_ends_during_the_drills_is_reported_with_how_it_ended() {
     if !installed(&["node"], "a shop that ends") {
@@ -237,6 +261,37 @@ fn a_shop_that_ends_during_the_drills_is_reported_with_how_it_ended() {
             "{told}"
         );
     }
+}
+
+/// A script may start the shop in the background and end: only a shop that answers no more has ended.
+#[test]
+fn a_shop_that_its_command_starts_in_the_background_has_not_ended_with_it() {
+    if !installed(&["node"], "a shop in the background") {
+        return;
+    }
+    let code = "require('http').createServer((request, reply) => request.url === '/' ? reply.end() : \
+                process.exit(0)).listen(Number(process.argv[1]), '127.0.0.1')";
+    let played = |is_there: bool| {
+        let [service, shop, other] = [(); 3].map(|()| pg_support::free_port());
+        let script = format!("node -e \"{code}\" {shop} &");
+        let page = if is_there { shop } else { other };
+        let plan = format!(
+            "timeout_seconds = 60\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"sh\", \"-c\", {}]\n\
+             ready = \"http://127.0.0.1:{shop}/\"\n[jobs.open_redirect]\nurl = \"http://127.0.0.1:{page}/return\"\n",
+            serde_json::Value::from(script)
+        );
+        let report = rehearse(&plan, &std::env::temp_dir(), &only(&["R01"])).expect("it works");
+        assert_eq!(with(&report, Verdict::Broken), ["R01"], "{}", report.scorecard(false));
+        report.outcomes[0].findings[0].text.clone()
+    };
+    // The address of the page is wrong, and the shop answers.
+    let told = played(false);
+    assert!(told.starts_with("cannot run the drill: ") && !told.contains("the shop of the plan"), "{told}");
+    let told = played(true);
+    assert!(
+        told.contains("; the shop of the plan exited with code 0 and does not answer at http://127.0.0.1:"),
+        "{told}"
+    );
 }
 
 /// A search that found no file to read says nothing about secrets.

@@ -104,11 +104,21 @@ impl Group {
         })
     }
 
-    /// Returns how the process ended, if it has ended.
-    pub(crate) fn ended(&mut self) -> Option<String> {
-        let status = self.child.try_wait().ok().flatten()?;
-        let code = status.code().map(|code| format!("exited with code {code}"));
-        Some(code.unwrap_or_else(|| format!("was killed by {}", signal(status))))
+    /// Returns the status of the process, if it has ended. Does not reap it: no other process gets its number, under
+    /// which its group is ended later.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        #[cfg(unix)]
+        if let Some(group) = self.group {
+            use std::os::unix::process::ExitStatusExt as _;
+
+            use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            let status = waitid(WaitId::Pid(group), options).ok().flatten()?;
+            let code = status.exit_status().map(|code| code << 8);
+            return code.or_else(|| status.terminating_signal()).map(ExitStatus::from_raw);
+        }
+        self.child.try_wait().ok().flatten()
     }
 
     fn kill(&mut self) {
@@ -130,6 +140,12 @@ impl Drop for Group {
             self.guard.remove(group.as_raw_nonzero().get());
         }
     }
+}
+
+/// Returns how a process ended: "exited with code 1".
+pub(crate) fn how(status: ExitStatus) -> String {
+    let code = status.code().map(|code| format!("exited with code {code}"));
+    code.unwrap_or_else(|| format!("was killed by {}", signal(status)))
 }
 
 /// Returns the signal that ended a process without a code: "signal 9 (SIGKILL)".

@@ -326,7 +326,7 @@ async fn slow(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
             vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]
         }
         Ok(Ok(_)) => charged_again(stage)?.into_iter().collect(),
-        Ok(Err(Silent::Closed(why))) => vec![fault("shop-down", why)],
+        Ok(Err(Silent::Closed(why) | Silent::Crashed { why, .. })) => vec![fault("shop-down", why)],
         Ok(Err(Silent::TimedOut)) | Err(_) => vec![fault(
             "shop-blocked",
             format!("a callback that arrives byte by byte delays another callback by {} seconds", BESIDE.as_secs()),
@@ -341,7 +341,7 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
             return Ok(Ok(vec![fault("hangs", "a callback of 8 MiB blocks the shop until the timeout")]));
         }
         // The shop closed the connection, which is correct.
-        Err(Silent::Closed(_)) => {}
+        Err(Silent::Closed(_) | Silent::Crashed { .. }) => {}
         Ok(seen) if seen.status < 400 => {
             return Ok(Ok(vec![fault(
                 "no-limit",

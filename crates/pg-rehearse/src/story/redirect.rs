@@ -13,7 +13,7 @@ use crate::{
     judge::{broken, doubt, fault},
     plan::Job,
     report::Outcome,
-    shop::{Call, Seen},
+    shop::{Call, Seen, Silent},
     stage::Stage,
 };
 
@@ -48,6 +48,29 @@ pub(crate) struct Genuine {
     pub(crate) card: Card,
 }
 
+impl Genuine {
+    /// Whether a page to which the page redirects refuses the customer, for example without a login.
+    fn is_hidden(&self) -> bool {
+        self.seen.status >= 400
+    }
+
+    /// Returns the reply whose status says whether the data was accepted.
+    fn judged<'a>(&self, seen: &'a Seen) -> &'a Seen {
+        if self.is_hidden() { seen.first() } else { seen }
+    }
+
+    /// Returns a warning if this page is one that the runner does not open, or that it may not see.
+    fn not_read(&self, seen: &Seen) -> Option<Finding> {
+        let refused = || {
+            let to = seen.redirects.last()?.location()?;
+            let is_refused = self.is_hidden() && seen.status >= 400;
+            is_refused.then(|| format!("redirects to {to}, which replies HTTP {}", seen.status))
+        };
+        let why = page::not_opened(seen).or_else(refused)?;
+        Some(doubt("page-not-read", format!("the page {why}: what it shows is not tested")))
+    }
+}
+
 pub(crate) async fn play(stage: &mut Stage, story: Redirect) -> Played {
     let genuine = match genuine(stage).await? {
         Ok(genuine) => genuine,
@@ -73,7 +96,11 @@ pub(crate) async fn play(stage: &mut Stage, story: Redirect) -> Played {
         Redirect::Blanks => blanks(stage, &genuine).await?,
         Redirect::Markup => markup(stage, &genuine).await?,
         Redirect::Forged => forged(stage, &genuine).await?,
-        Redirect::Secrets => secrets(stage, &genuine.seen, "the page"),
+        Redirect::Secrets => {
+            let mut found = secrets(stage, &genuine.seen, "the page");
+            found.extend(genuine.not_read(&genuine.seen));
+            found
+        }
         Redirect::ErrorPages => error_pages(stage, &genuine).await?,
         _ => tampered(stage, story, &genuine).await?,
     };
@@ -88,7 +115,7 @@ async fn genuine(stage: &mut Stage) -> Result<Result<Genuine, Seen>, SetupError>
         Some("xml") => &["xml"],
         _ => &["json", "xml"],
     };
-    let mut refused = Seen::default();
+    let (mut refused, mut hidden, mut crashed) = (Seen::default(), None, None);
     for encoding in encodings {
         let card = Card::new(&stage.dice.card_number(), "314");
         let (_, location) = stage.house.session(&card, encoding)?;
@@ -100,13 +127,38 @@ async fn genuine(stage: &mut Stage) -> Result<Result<Genuine, Seen>, SetupError>
         };
         let (data, iv) = find("data").zip(find("iv")).ok_or("the card form gave no data")?;
         let plain = cipher(stage)?.decrypt(&data, &iv).map_err(text)?.as_str().to_owned();
-        let seen = open(stage, &data, &iv).await?;
-        if seen.status < 400 {
-            return Ok(Ok(Genuine { data, iv, plain, encoding, seen, card }));
+        let seen = match stage.visit(Job::OpenRedirect, redirect(stage, &data, &iv)).await {
+            Ok(seen) => seen,
+            Err(Silent::Crashed { why, .. }) => {
+                crashed = Some(why);
+                continue;
+            }
+            Err(silent) => return Err(unopened(&silent)),
+        };
+        if seen.first().status >= 400 {
+            refused = seen;
+            continue;
         }
-        refused = seen;
+        let genuine = Genuine { data, iv, plain, encoding, seen, card };
+        if !genuine.is_hidden() {
+            return Ok(Ok(genuine));
+        }
+        hidden.get_or_insert(genuine);
     }
-    Ok(Err(refused))
+    match (hidden, crashed) {
+        (Some(genuine), _) => Ok(Ok(genuine)),
+        (None, Some(why)) => Err(unopened(&why)),
+        (None, None) => Ok(Err(refused)),
+    }
+}
+
+fn unopened(why: &dyn std::fmt::Display) -> SetupError {
+    format!("cannot open the page: {why}")
+}
+
+/// A browser's call with these parameters.
+fn redirect(stage: &Stage, data: &str, iv: &str) -> Call {
+    Call::page(&stage.address(Job::OpenRedirect), &[("formId", "card"), ("data", data), ("iv", iv)])
 }
 
 pub(crate) fn cipher(stage: &Stage) -> Result<SessionCipher, SetupError> {
@@ -115,8 +167,15 @@ pub(crate) fn cipher(stage: &Stage) -> Result<SessionCipher, SetupError> {
 
 /// Opens the page with these parameters.
 pub(crate) async fn open(stage: &Stage, data: &str, iv: &str) -> Result<Seen, SetupError> {
-    let call = Call::page(&stage.address(Job::OpenRedirect), &[("formId", "card"), ("data", data), ("iv", iv)]);
-    stage.visit(Job::OpenRedirect, call).await.map_err(|silent| format!("cannot open the page: {silent}"))
+    opened(stage, redirect(stage, data, iv)).await
+}
+
+/// Opens the page. If its program crashes, a web server replies with HTTP 500 and what was printed.
+async fn opened(stage: &Stage, call: Call) -> Result<Seen, SetupError> {
+    match stage.visit(Job::OpenRedirect, call).await {
+        Err(Silent::Crashed { printed, .. }) => Ok(Seen { status: 500, body: printed, ..Seen::default() }),
+        seen => seen.map_err(|silent| unopened(&silent)),
+    }
 }
 
 async fn told(stage: &Stage, what: &str, data: &str, iv: &str) -> Result<Seen, SetupError> {
@@ -127,17 +186,11 @@ async fn told(stage: &Stage, what: &str, data: &str, iv: &str) -> Result<Seen, S
 }
 
 fn genuine_findings(genuine: &Genuine) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = not_read(&genuine.seen).into_iter().collect();
+    let mut findings: Vec<Finding> = genuine.not_read(&genuine.seen).into_iter().collect();
     if page::says_paid(&genuine.seen) {
         findings.push(fault("redirect-trusted", "the page says paid after the card form, but nothing was charged"));
     }
     findings
-}
-
-/// Returns a warning if the page is one that the runner does not open.
-fn not_read(seen: &Seen) -> Option<Finding> {
-    let why = page::not_opened(seen)?;
-    Some(doubt("page-not-read", format!("the page {why}: what it shows is not tested")))
 }
 
 /// Checks a page's response to unreadable data.
@@ -152,8 +205,9 @@ fn unread(seen: &Seen, genuine: &Genuine, what: &str) -> Vec<Finding> {
         findings
             .push(fault("tampering-unnoticed", format!("{what}: the page shows the card as if nothing had happened")));
     }
-    if seen.status >= 500 {
-        findings.push(doubt("server-error", format!("{what}: the page returns HTTP {}", seen.status)));
+    let status = genuine.judged(seen).status;
+    if status >= 500 {
+        findings.push(doubt("server-error", format!("{what}: the page returns HTTP {status}")));
     }
     findings
 }
@@ -201,30 +255,37 @@ async fn tampered(stage: &mut Stage, story: Redirect, genuine: &Genuine) -> Resu
         }
     }
     let mut findings = Vec::new();
+    let mut hidden = None;
     for (what, data, iv) in cases {
         match told(stage, &what, &data, &iv).await {
-            Ok(seen) => findings.extend(unread(&seen, genuine, &what)),
+            Ok(seen) => {
+                findings.extend(unread(&seen, genuine, &what));
+                hidden = hidden.or_else(|| genuine.not_read(&seen));
+            }
             // A server may close the connection when the URL is too long.
             Err(_) if story == Redirect::Huge => {}
             Err(trouble) => return Err(trouble),
         }
     }
+    findings.extend(hidden);
     let after = open(stage, &genuine.data, &genuine.iv).await?;
-    if after.status >= 500 {
+    if genuine.judged(&after).status >= 500 {
         findings.push(fault("page-down", "afterwards the page fails for a genuine redirect as well"));
     }
     Ok(findings)
 }
 
 async fn replayed(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    let mut hidden = None;
     for _ in 0..2 {
-        told(stage, "the same redirect once more", &genuine.data, &genuine.iv).await?;
+        let seen = told(stage, "the same redirect once more", &genuine.data, &genuine.iv).await?;
+        hidden = genuine.not_read(&seen);
     }
     let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
     Ok(if charges > 1 {
         vec![fault("charged-twice", format!("opening the page again charged again: {charges} charges"))]
     } else {
-        Vec::new()
+        hidden.into_iter().collect()
     })
 }
 
@@ -242,12 +303,13 @@ async fn blanks(stage: &mut Stage, genuine: &Genuine) -> Result<Vec<Finding>, Se
     }
     let query = format!("formId=card&data={}&iv={iv}", genuine_data.replace('/', "%2F").replace('=', "%3D"));
     let call = Call::raw_page(&stage.address(Job::OpenRedirect), &query);
-    let seen = stage.visit(Job::OpenRedirect, call).await.map_err(text)?;
-    Ok(if seen.status >= 400 {
-        let why = format!("the page returns HTTP {} when a + of the data arrives as a space", seen.status);
+    let seen = opened(stage, call).await?;
+    let status = genuine.judged(&seen).status;
+    Ok(if status >= 400 {
+        let why = format!("the page returns HTTP {status} when a + of the data arrives as a space");
         vec![fault("blank-for-plus", why)]
     } else {
-        Vec::new()
+        genuine.not_read(&seen).into_iter().collect()
     })
 }
 
@@ -266,7 +328,7 @@ async fn forged(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
     Ok(if page::says_paid(&seen) && !charged {
         vec![fault("redirect-trusted", "the page trusts forged data that says accepted, but nothing was charged")]
     } else {
-        not_read(&seen).into_iter().collect()
+        genuine.not_read(&seen).into_iter().collect()
     })
 }
 
@@ -282,7 +344,7 @@ async fn markup(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupE
             "customer input becomes part of the page's markup: a script in a name would run",
         )]
     } else {
-        not_read(&seen).into_iter().collect()
+        genuine.not_read(&seen).into_iter().collect()
     })
 }
 
@@ -327,14 +389,17 @@ async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, S
     let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
     let cut = STANDARD.encode(&bytes[..bytes.len() - 16]);
     let mut findings = Vec::new();
+    let mut hidden = None;
     for (what, data, iv) in [("garbage", "%%%", "x"), ("a cut ciphertext", &*cut, &*genuine.iv), ("nothing", "", "")] {
         let seen = told(stage, what, data, iv).await?;
         if let Some(sign) = page::inside(&seen.body) {
             findings.push(fault("inside-shown", format!("for {what} the page shows internals of the shop: “{sign}”")));
         }
         findings.extend(secrets(stage, &seen, "an error page"));
+        hidden = hidden.or_else(|| genuine.not_read(&seen));
     }
     findings.dedup();
+    findings.extend(hidden);
     Ok(findings)
 }
 

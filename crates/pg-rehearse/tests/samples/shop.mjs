@@ -411,6 +411,7 @@ async function answer(request, body, url) {
     return { ...page(303, ""), location: FAULT.endsWith("elsewhere") ? "https://front.example/review" : "./review", cookie: `review=${reviews.length - 1}; Path=/` };
   }
   if (url.pathname === "/return") return returned(url.searchParams);
+  if (url.pathname === "/review" && FAULT === "return-redirects-refused") return page(401, "<p>Please log in.</p>");
   if (url.pathname === "/review") return reviews[/review=(\d+)/.exec(request.headers.cookie)?.[1]] ?? unread();
   if (url.pathname === "/callback" && FAULT === "callback-not-found") return page(404, "<p>Not found</p>");
   if (url.pathname === "/callback") return callback(body, request.headers["content-type"] ?? "");

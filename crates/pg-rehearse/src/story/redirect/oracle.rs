@@ -47,9 +47,12 @@ async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Ve
     let samples = Samples::of(stage, genuine)?;
     let steady = Steady::find(stage, &samples.padding[0]).await?;
     let mut signs = [Vec::new(), Vec::new(), Vec::new()];
+    let mut hidden = None;
     for (kind, all) in [&samples.padding, &samples.text, &samples.syntax].into_iter().enumerate() {
         for data in all {
-            signs[kind].push(steady.sign(&open(stage, data, &genuine.iv).await?, data, &genuine.iv));
+            let seen = open(stage, data, &genuine.iv).await?;
+            signs[kind].push(steady.sign(&seen, data, &genuine.iv));
+            hidden = hidden.or_else(|| genuine.not_read(&seen));
         }
     }
     let [padding, text, syntax] = &signs;
@@ -68,11 +71,11 @@ async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Ve
             let why = format!("the page replies differently to invalid UTF-8 and to invalid {}", genuine.encoding);
             vec![fault("format-oracle", why)]
         } else {
-            Vec::new()
+            hidden.into_iter().collect()
         });
     }
     if !told_apart {
-        return Ok(Vec::new());
+        return Ok(hidden.into_iter().collect());
     }
     let found = attack(stage, genuine, &steady, &padding[0]).await?;
     Ok(vec![fault("padding-oracle", proof(genuine, &found))])
@@ -142,7 +145,7 @@ impl Steady {
 
 /// Returns the first and the last response to the browser, which are the same one without a redirect.
 fn ends(seen: &Seen) -> [&Seen; 2] {
-    [seen.redirects.first().unwrap_or(seen), seen]
+    [seen.first(), seen]
 }
 
 /// Parts of a response; other parts prove nothing.
