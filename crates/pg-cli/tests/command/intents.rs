@@ -324,7 +324,7 @@ async fn all_parked_payments_are_reconciled_at_once() {
                  BEGIN SELECT raise(ABORT, 'no room'); END";
     broken.execute_batch(fails).unwrap();
 
-    let taken = parked(&["--account", "other"]).ends(0).says("2 payments reconciled");
+    let taken = parked(&["--account", "other"]).ends(0).says("2 of 2 parked payments reconciled");
     assert_eq!(
         taken.out.lines().collect::<Vec<_>>(),
         ["order-1", "order-2"].map(|reference| { format!("{reference}: a worker takes it as soon as one is free") })

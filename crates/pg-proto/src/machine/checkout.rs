@@ -186,8 +186,7 @@ struct State {
     /// Whether the search belongs to such a round, so that only a payment that it finds ends the checkout.
     #[serde(default)]
     early: bool,
-    /// Whether the machine has waited for reports, or waits for them, since its last request. A driver that stops at each wait would
-    /// otherwise wait for them again and again.
+    /// Whether the machine has waited for reports since its last request, or does. A driver that stops at each wait waits for them once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     listened: bool,
     /// A transaction that is neither paid nor failed, or that could not be looked up.

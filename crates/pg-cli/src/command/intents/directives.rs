@@ -31,15 +31,16 @@ pub(super) async fn give<S: IntentStore>(
             ("park", "parked: no worker touches it until `pg intents reconcile`")
         }
         Directive::Reconcile => {
-            if let Some(note) = reconcile(store, &row).await? {
+            let note = reconcile(store, &row).await;
+            if let Some(reason) = stop {
+                stops::say(account, &reason);
+            }
+            if let Some(note) = note? {
                 output::say(note);
             }
             ("reconcile", TAKEN)
         }
     };
-    if let Some(reason) = stop {
-        stops::say(account, &reason);
-    }
     told(text, json, &serde_json::json!({ "account": account, "reference": reference, "directive": name }))
 }
 

@@ -13,6 +13,8 @@ use crate::{
     output,
 };
 
+const NOT_PARKED: &str = "it is no longer parked";
+
 /// What became of one payment.
 #[derive(Serialize)]
 struct Reconciled<'a> {
@@ -52,7 +54,7 @@ pub(super) async fn reconcile<S: IntentStore>(store: &S, arguments: &Arguments, 
             }
             Err(failure) => Err(failure),
             // Another operator was faster, and a worker may have it.
-            Ok(row) if row.status != IntentStatus::Parked => Ok(Some("it is no longer parked")),
+            Ok(row) if row.status != IntentStatus::Parked => Ok(Some(NOT_PARKED)),
             Ok(row) => directives::reconcile(store, &row).await,
         };
         if !json {
@@ -83,7 +85,11 @@ fn report(payments: Vec<Reconciled<'_>>, all: usize, away: Option<Failure>, json
     }
     match (&ended, all) {
         (Ok(_), 0) => output::say("no payment is parked"),
-        (Ok(_), all) => output::say(&format!("{all} payments reconciled")),
+        (Ok(_), all) => {
+            // Of the others, a worker or another operator was faster.
+            let taken = payments.iter().filter(|one| one.note != Some(NOT_PARKED)).count();
+            output::say(&format!("{taken} of {all} parked payments reconciled"));
+        }
         (Err(_), _) => {}
     }
     ended

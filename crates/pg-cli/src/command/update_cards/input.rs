@@ -354,7 +354,7 @@ mod tests {
     fn input(text: &[u8]) -> Input {
         let file = file(text);
         let print = scan(&file, "it").unwrap().unwrap();
-        Input { path: None, file, print }
+        Input { path: None, file, print: print.0, has_two_columns: false }
     }
 
     fn all(keys: &mut Keys, at_most: usize) -> Vec<String> {
@@ -402,7 +402,7 @@ mod tests {
         assert_eq!(error.to_string(), "line 2: longer than 64 KiB, which cannot be a card key");
         for end in [&b""[..], b"\nb-2"] {
             let longest = [b"a-1\n", &comment[..comment.len() - usize::from(!end.is_empty())], end].concat();
-            assert_eq!(scan(&file(&longest), "it").unwrap().unwrap().keys, 1 + u64::from(!end.is_empty()));
+            assert_eq!(scan(&file(&longest), "it").unwrap().unwrap().0.keys, 1 + u64::from(!end.is_empty()));
         }
     }
 

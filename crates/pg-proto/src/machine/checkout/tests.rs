@@ -16,6 +16,7 @@ mod clocks;
 mod closing;
 mod opening;
 mod reports;
+mod resumed;
 mod rounds;
 mod stories;
 mod waiting;
