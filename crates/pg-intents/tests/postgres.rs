@@ -164,6 +164,12 @@ async fn the_present_primary_is_found_behind_the_old_one() {
     }
 
     old.start_again().unwrap();
+    // It is refused for its timeline also if nothing may be stored by it anyway.
+    old.psql("postgres", "ALTER SYSTEM SET fsync = off").unwrap();
+    old.psql("postgres", "SELECT pg_reload_conf()").unwrap();
+    while old.psql("postgres", "SHOW fsync").unwrap() != "off" {
+        tokio::task::yield_now().await;
+    }
     let ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg-intents'";
     new.psql("postgres", ends).unwrap();
     let found = loop {

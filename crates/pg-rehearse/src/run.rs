@@ -338,7 +338,17 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
 /// Returns how the shop of the plan has ended. A command that started it in the background ends with code 0 while the shop
 /// answers.
 async fn gone(shop: Option<&mut adapter::Group>, plan: &Plan) -> Option<String> {
-    let status = shop?.ended()?;
+    let shop = shop?;
+    let mut looks = 20;
+    let status = loop {
+        match shop.ended() {
+            Some(status) => break status,
+            // The connections of a program close a moment before it has ended.
+            None if looks > 0 => clock::pause(std::time::Duration::from_millis(25)).await,
+            None => return None,
+        }
+        looks -= 1;
+    };
     let how = adapter::how(status);
     if !status.success() {
         return Some(how);

@@ -237,6 +237,17 @@ fn a_page_whose_program_prints_why_it_crashes_is_broken() {
     assert_eq!(with(&shown, Verdict::Failed), ["H13"], "{}", shown.scorecard(false));
 }
 
+/// Neither is a limit of the shop, nor a shop that 8 MiB have brought down.
+#[test]
+fn a_callback_whose_program_crashes_for_its_size_is_broken() {
+    for crashes in ["-gt 1000000", "-lt 400"] {
+        let code = format!("read line; [ ${{#line}} {crashes} ] && exit 255; echo '{{\"status\": 413}}'");
+        let plan = format!("timeout_seconds = 60\n[jobs.callback]\ncommand = [\"sh\", \"-c\", {code:?}]\n");
+        let report = rehearse(&plan, &std::env::temp_dir(), &only(&["B07"])).expect("it works");
+        assert_eq!(with(&report, Verdict::Broken), ["B07"], "{crashes}: {}", report.scorecard(false));
+    }
+}
+
 #[test]
 fn a_shop_that_ends_during_the_drills_is_reported_with_how_it_ended() {
     if !installed(&["node"], "a shop that ends") {

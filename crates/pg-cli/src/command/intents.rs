@@ -1,6 +1,10 @@
 //! `pg intents`: payments in a store that servers share, for operators.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::{Subcommand, ValueEnum};
 use pg_intents::{
@@ -162,7 +166,9 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let store = match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
             Some(Action::Migrate { print: false }) => {
-                address::check_address(&arguments.store)?;
+                if !Path::new(&arguments.store).is_file() {
+                    address::check_address(&arguments.store)?;
+                }
                 SqliteStore::migrate(&arguments.store)
             }
             _ => {

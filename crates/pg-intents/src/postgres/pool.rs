@@ -244,8 +244,9 @@ impl Pool {
         });
         let promotions = match in_time(client.query_typed(CONDITION, &[])).await? {
             Ok(rows) => {
-                if let Some(flaw) = rows.first().and_then(flaw) {
-                    return Err(flaw);
+                let flaw = rows.first().and_then(flaw);
+                if let Some(standby @ Refused::Unfit(_)) = flaw {
+                    return Err(standby);
                 }
                 // A pooler may also accept the option and drop it.
                 if rows.first().is_some_and(|row| row.try_get(3).unwrap_or(false)) {
@@ -257,7 +258,11 @@ impl Pool {
                 {
                     return Err(explain(error).into());
                 }
-                self.timelines.see(timeline).map_err(Refused::Unfit)?
+                let promotions = self.timelines.see(timeline, flaw.is_none()).map_err(Refused::Unfit)?;
+                if let Some(flaw) = flaw {
+                    return Err(flaw);
+                }
+                promotions
             }
             // Not every database with PostgreSQL's protocol has standbys.
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => self.timelines.promotions(),

@@ -31,15 +31,18 @@ impl Timelines {
     }
 
     /// Compares the server of a new connection with those of earlier connections, by what it answers to [`TIMELINE`]. Returns the number of
-    /// promotions, with that of this server.
+    /// promotions, with that of this server, if it is used.
     ///
     /// # Errors
     /// If it is the primary of before a failover.
-    pub(super) fn see(&self, answer: Result<Vec<Row>, Error>) -> Result<u64, String> {
+    pub(super) fn see(&self, answer: Result<Vec<Row>, Error>, is_used: bool) -> Result<u64, String> {
         match answer {
             Ok(rows) => {
                 let told = rows.first().and_then(|row| Some((row.try_get(0).ok()?, row.try_get::<_, &str>(1).ok()?)));
-                told.map_or_else(|| Ok(self.promotions()), |(cluster, timeline)| self.compare(cluster, timeline))
+                told.map_or_else(
+                    || Ok(self.promotions()),
+                    |(cluster, timeline)| self.compare(cluster, timeline, is_used),
+                )
             }
             // Not every database with PostgreSQL's protocol has timelines, and a role may not be allowed to ask.
             Err(error) => {
@@ -51,19 +54,20 @@ impl Timelines {
     }
 
     /// `timeline`: in hexadecimal digits.
-    fn compare(&self, cluster: i64, timeline: &str) -> Result<u64, String> {
+    fn compare(&self, cluster: i64, timeline: &str, is_used: bool) -> Result<u64, String> {
         let mut seen = self.seen();
         let Ok(timeline) = u32::from_str_radix(timeline, 16) else { return Ok(seen.promotions) };
-        let latest = *seen.latest.entry(cluster).or_insert(timeline);
+        let known = seen.latest.get(&cluster).copied();
+        let latest = known.unwrap_or(timeline);
         if timeline < latest {
             return Err(format!(
                 "this server was the primary before a failover (its timeline is {timeline}, that of the present primary {latest}), and \
                  lacks later payments: stop it, and do not restart this process before that, since a process that starts takes it for the primary"
             ));
         }
-        if timeline > latest {
+        if is_used && known != Some(timeline) {
             seen.latest.insert(cluster, timeline);
-            seen.promotions += 1;
+            seen.promotions += u64::from(known.is_some());
         }
         Ok(seen.promotions)
     }
@@ -91,14 +95,14 @@ mod tests {
     #[test]
     fn the_primary_of_before_a_failover_is_told_from_another_cluster() {
         let timelines = Timelines::default();
-        assert_eq!(timelines.compare(1, "00000009"), Ok(0));
-        assert_eq!(timelines.compare(1, "0000000A"), Ok(1));
-        let refused = timelines.compare(1, "00000009").unwrap_err();
+        assert_eq!(timelines.compare(1, "00000009", true), Ok(0));
+        assert_eq!(timelines.compare(1, "0000000A", true), Ok(1));
+        let refused = timelines.compare(1, "00000009", true).unwrap_err();
         assert!(refused.contains("its timeline is 9, that of the present primary 10"), "{refused}");
         // After an upgrade to another major version, timelines begin anew, in a cluster with another identifier.
-        assert_eq!(timelines.compare(2, "00000001"), Ok(1));
-        assert_eq!(timelines.compare(1, "0000000A"), Ok(1));
-        assert_eq!(timelines.compare(1, ""), Ok(1));
-        assert_eq!(timelines.compare(1, "0000000B"), Ok(2));
+        assert_eq!(timelines.compare(2, "00000001", true), Ok(1));
+        assert_eq!(timelines.compare(1, "0000000A", true), Ok(1));
+        assert_eq!(timelines.compare(1, "", true), Ok(1));
+        assert_eq!(timelines.compare(1, "0000000B", true), Ok(2));
     }
 }

@@ -243,8 +243,8 @@ impl AccountUpdate {
 
     fn handle_event(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) {
         self.replied = if let Event::Reply(reply) = &event { Some(reply.status().as_u16()) } else { None };
-        if self.flight.is_some() && matches!(event, Event::Reply(_) | Event::Failed(_)) {
-            self.useless = None;
+        if matches!(event, Event::Reply(_) | Event::Failed(_)) {
+            self.useless = self.unless_it_helps();
         }
         match event {
             Event::Begin | Event::Woken => {}
@@ -364,14 +364,19 @@ impl AccountUpdate {
         self.state.open.iter_mut().find(|batch| batch.number == number)
     }
 
-    /// Notes that the reply in hand about a batch, if there is one, is of no use.
-    fn note_useless(&mut self, number: u64) {
-        let batch_key = self.batch(number).and_then(|batch| batch.key()).map(Into::into);
-        self.useless = self.replied.map(|status| UselessReply { status, batch: number, batch_key });
+    /// Returns the reply in hand, which is of no use unless the service is [`reached`](Self::reached) by it.
+    fn unless_it_helps(&mut self) -> Option<UselessReply> {
+        let (Some(status), Some(Flight::Submit(batch) | Flight::Retrieve(batch))) = (self.replied, &self.flight) else {
+            return None;
+        };
+        let batch = *batch;
+        let batch_key = self.batch(batch).and_then(|batch| batch.key()).map(Into::into);
+        Some(UselessReply { status, batch, batch_key })
     }
 
     /// Clears the count of failures, because the service answered.
     fn reached(&mut self) {
+        self.useless = None;
         self.state.troubles.begin_anew();
     }
 

@@ -273,7 +273,7 @@ impl Checkout {
     #[must_use]
     pub fn look_again(mut self) -> Self {
         self.search_again();
-        (self.listens, self.state.listened) = (true, false);
+        self.listens = true;
         self
     }
 

@@ -341,7 +341,8 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
             return Ok(Ok(vec![fault("hangs", "a callback of 8 MiB blocks the shop until the timeout")]));
         }
         // The shop closed the connection, which is correct.
-        Err(Silent::Closed(_) | Silent::Crashed { .. }) => {}
+        Err(Silent::Closed(_)) => {}
+        crashed @ Err(Silent::Crashed { .. }) => drop(reached(crashed)?),
         Ok(seen) if seen.status < 400 => {
             return Ok(Ok(vec![fault(
                 "no-limit",
@@ -353,6 +354,7 @@ async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
     let after = post(stage, "an empty one afterwards", FORM, String::new()).await;
     Ok(match after {
         Ok(_) => Ok(Vec::new()),
+        crashed @ Err(Silent::Crashed { .. }) => reached(crashed).map(|_| Ok(Vec::new()))?,
         Err(silent) => Ok(vec![fault(
             "shop-down",
             format!(

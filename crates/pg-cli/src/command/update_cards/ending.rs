@@ -187,7 +187,7 @@ fn of_no_use(reply: &UselessReply) -> String {
             format!("the replies to requests for the result of {name} (batchKey {key}) are not this result"),
             "; if it stays so, ask the operator",
         ),
-        None => (format!("the replies to the submission of {name} do not say whether it was accepted"), ""),
+        None => (format!("the replies to the submission of {name} do not accept it"), ""),
     };
     format!("{told}: the last had HTTP status {}{}{ask}", reply.status, elsewhere(reply.status))
 }

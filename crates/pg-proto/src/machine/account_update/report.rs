@@ -141,7 +141,7 @@ pub struct EndedBatch {
     pub length: usize,
     /// How it ended.
     pub how: BatchEnd,
-    /// Of a batch in doubt, the HTTP status of the reply to its submission, if there was one.
+    /// Of a batch that ended as [`BatchEnd::Doubtful`], the HTTP status of the reply to its submission, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
 }

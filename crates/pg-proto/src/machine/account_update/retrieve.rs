@@ -136,7 +136,6 @@ impl AccountUpdate {
                 if batch.polls.late >= attempts.max(1) {
                     batch.end_as(BatchEnd::Overdue);
                 }
-                self.note_useless(number);
                 self.brought_nothing(ExchangeResult::<()>::InDoubt, now, random);
             }
             nothing => self.brought_nothing(nothing, now, random),

@@ -82,7 +82,6 @@ impl AccountUpdate {
             }
             ExchangeResult::InDoubt => {
                 batch.doubt(since, None);
-                self.note_useless(number);
                 self.brought_nothing(ExchangeResult::<()>::InDoubt, now, random);
             }
             nothing => {

@@ -1,6 +1,6 @@
 //! Callbacks about payments that were not made, or not for this order: what the shop believes of them.
 
-use super::{FORM, NOTHING_ASKED, post, reached, within};
+use super::{FORM, NOTHING_ASKED, Silent, post, reached, within};
 use crate::{
     house::SetupError,
     judge::{doubt, fault},
@@ -163,19 +163,20 @@ async fn forged_again(stage: &mut Stage, order: &Order, is_unpaid: bool) -> Resu
     let forged = order.callback(&token, &key);
     stage.wire().fail_lookups(true);
     let seen = post(stage, "another one, while lookups fail", FORM, forged).await;
-    let Ok(seen) = seen else {
-        stage.wire().fail_lookups(false);
-        return Ok(Belief::Denied);
-    };
-    let mut is_shown = page::says_paid(&seen);
+    let mut is_shown = seen.as_ref().is_ok_and(page::says_paid);
     if !is_shown && is_unpaid {
-        has_acted(stage, &seen, &key, before).await;
+        match &seen {
+            Ok(seen) => has_acted(stage, seen, &key, before).await,
+            // A program may settle the order before it fails.
+            Err(_) => stage.settled_since(Job::Callback, &key, before).await,
+        };
         is_shown = page::says_paid(&without_key(stage, order).await?);
     }
     stage.wire().fail_lookups(false);
     Ok(match is_shown {
         true => Belief::Shown,
-        false if says_nothing(&seen) => Belief::Unseen,
+        false if seen.as_ref().is_ok_and(says_nothing) => Belief::Unseen,
+        false if !is_unpaid && matches!(seen, Err(Silent::Crashed { .. })) => Belief::Unseen,
         false => Belief::Denied,
     })
 }

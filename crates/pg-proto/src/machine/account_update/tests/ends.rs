@@ -196,6 +196,7 @@ fn replies_that_are_of_no_use_are_named_in_the_summary() {
     assert_eq!(summary.end, UpdateEnd::Unreachable);
     let useless = summary.useless.unwrap();
     assert_eq!((useless.status, useless.batch, useless.batch_key.unwrap().as_str()), (404, 0, &*key_of(1)));
+    assert_eq!(ended((1..40).map(|at| (at, Fault::Say(403, LOCKED))).collect()).useless.unwrap().status, 403);
     // The service has gone away since.
     let gone = |at| (at, if at < 5 { Fault::Say(404, page) } else { Fault::Lose(Failure::NotSent) });
     let summary = ended((1..40).map(gone).collect());
