@@ -168,6 +168,9 @@ pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure>
             let input = tokio::task::spawn_blocking(move || Input::open(&file)).await;
             let input = input.map_err(|error| Failure::misuse(format!("cannot read the card keys: {error}")))??;
             let (mut state, is_old) = arguments.state(&input, api_key, json)?;
+            if !is_old {
+                input.check_new()?;
+            }
             let callbacks = arguments.callbacks(&mut state).await?;
             let sharing = arguments.sharing(&account).await?;
             Ok::<_, Failure>((input, (state, is_old), callbacks, sharing))
@@ -208,11 +211,10 @@ impl Arguments {
         }
         let new = State::new(input, state::print_of_account(api_key), output, format);
         let Some(path) = input.path().map(state::path_beside).filter(|_| !self.restart) else {
-            input.check_new()?;
             return Ok((new, false));
         };
         match State::read(&path)? {
-            Some(old) if old.is_over(&new) => input.check_new().map(|()| (new, false)),
+            Some(old) if old.is_over(&new) => Ok((new, false)),
             Some(mut old) => {
                 old.check(&new, self.same_account, self.output.is_some(), self.format.is_some())?;
                 old.account = new.account;
@@ -223,7 +225,7 @@ impl Arguments {
                 }
                 Ok((old, true))
             }
-            None => input.check_new().map(|()| (new, false)),
+            None => Ok((new, false)),
         }
     }
 

@@ -107,9 +107,7 @@ pub struct AccountUpdate {
     flight: Option<Flight>,
     /// Keys of finished batches: late callbacks about them are ignored. Not saved.
     over: KeySet,
-    /// The HTTP status of the reply in hand.
-    replied: Option<u16>,
-    /// The last reply, if it was of no use.
+    /// The last reply, if it was of no use, and the one in hand until it turns out to be of use.
     useless: Option<UselessReply>,
     stopped: Option<UpdateEnd>,
 }
@@ -238,13 +236,14 @@ impl AccountUpdate {
 
     fn with(account: Arc<Account>, plan: UpdatePlan, state: State) -> Self {
         let (intake, over) = (Intake::default(), KeySet::default());
-        Self { account, plan, state, intake, flight: None, over, replied: None, useless: None, stopped: None }
+        Self { account, plan, state, intake, flight: None, over, useless: None, stopped: None }
     }
 
     fn handle_event(&mut self, event: Event<UpdateInput>, now: Moment, random: u64) {
-        self.replied = if let Event::Reply(reply) = &event { Some(reply.status().as_u16()) } else { None };
-        if matches!(event, Event::Reply(_) | Event::Failed(_)) {
-            self.useless = self.unless_it_helps();
+        match &event {
+            Event::Reply(reply) => self.useless = self.unless_it_helps(reply.status().as_u16()),
+            Event::Failed(_) => self.useless = None,
+            _ => {}
         }
         match event {
             Event::Begin | Event::Woken => {}
@@ -365,11 +364,8 @@ impl AccountUpdate {
     }
 
     /// Returns the reply in hand, which is of no use unless the service is [`reached`](Self::reached) by it.
-    fn unless_it_helps(&mut self) -> Option<UselessReply> {
-        let (Some(status), Some(Flight::Submit(batch) | Flight::Retrieve(batch))) = (self.replied, &self.flight) else {
-            return None;
-        };
-        let batch = *batch;
+    fn unless_it_helps(&mut self, status: u16) -> Option<UselessReply> {
+        let Some(Flight::Submit(batch) | Flight::Retrieve(batch)) = self.flight else { return None };
         let batch_key = self.batch(batch).and_then(|batch| batch.key()).map(Into::into);
         Some(UselessReply { status, batch, batch_key })
     }

@@ -49,7 +49,7 @@ impl AccountUpdate {
     pub(super) fn submitted(&mut self, number: u64, heard: ExchangeResult<BatchRequested>, now: Moment, random: u64) {
         let first_poll = now.after(self.plan.first_poll);
         let is_taken = matches!(&heard, ExchangeResult::Answer(answer) if self.is_taken(&answer.batch_key));
-        let replied = self.replied;
+        let replied = self.useless.as_ref().map(|reply| reply.status);
         let Some(batch) = self.batch(number) else { return };
         batch.replied = replied;
         let Phase::Sending { since } = batch.phase else { return };
