@@ -30,7 +30,8 @@ pub(super) enum Stayed<R> {
     Ended(R),
     /// It goes on without the call.
     GoesOn,
-    /// It was dropped before its payment had a row: nothing was begun, and nothing will be.
+    /// It was dropped before its payment had a row: nothing was sent, and nothing will be. A row that a slow database stores later ends as
+    /// not paid.
     Dropped,
 }
 

@@ -37,7 +37,7 @@ const CONDITION: &str = "SELECT pg_is_in_recovery(), coalesce(current_setting('s
 /// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up. No role has
 /// just this value, so it shows whether the option has reached the server.
 const LIMIT: &str = "-c statement_timeout=8001";
-/// How long the place of a statement without an answer stays taken, if the server has the time limit. The driver notices a broken
+/// How long the place of a statement without an answer stays taken at least, if the server has the time limit. The driver notices a broken
 /// connection earlier.
 const HELD: Duration = Duration::from_secs(60);
 /// How often a statement is repeated after a conflict with another statement.
@@ -60,6 +60,9 @@ pub(super) struct Pool {
     /// The places that changes may have: one fewer, so that outcomes can be read while the commits of all changes wait for a synchronous
     /// standby.
     changing: Arc<Semaphore>,
+    /// The connections without an answer whose places others may have. Their servers may still wait: more of them would in the end take
+    /// every connection that the database has.
+    silent: Arc<Semaphore>,
 }
 
 /// The address with the time limit of statements and without it.
@@ -93,7 +96,8 @@ impl Pool {
     /// At least two connections.
     pub(super) fn new(database: PostgresUrl, connections: usize) -> Self {
         let connections = connections.max(2);
-        let [places, changing] = [connections, connections - 1].map(|most| Arc::new(Semaphore::new(most)));
+        let [places, changing, silent] =
+            [connections, connections - 1, connections].map(|most| Arc::new(Semaphore::new(most)));
         let hosts = database.each_host().into_iter().map(|(name, host)| (name, Address::new(host))).collect();
         Self {
             address: Address::new(database),
@@ -102,6 +106,7 @@ impl Pool {
             idle: Arc::default(),
             places,
             changing,
+            silent,
             timelines: Timelines::default(),
         }
     }
@@ -157,8 +162,13 @@ impl Pool {
                 None => Arc::new(Box::pin(self.connect()).await.map_err(Failed::Lost)?),
             };
             let held = if self.is_plain.load(Ordering::Relaxed) { PATIENCE } else { HELD };
-            let mut running =
-                Running { connection: Arc::clone(&connection), place: Some(place), idle: Arc::clone(&self.idle), held };
+            let mut running = Running {
+                connection: Arc::clone(&connection),
+                place: Some(place),
+                idle: Arc::clone(&self.idle),
+                silent: Arc::clone(&self.silent),
+                held,
+            };
             let rows = running.connection.client.query_typed(sql, values).await;
             let _place = running.place.take();
             let mut idle = lock(&self.idle);
@@ -297,19 +307,29 @@ struct Running {
     connection: Arc<Connection>,
     place: Option<Place>,
     idle: Idle,
+    silent: Arc<Semaphore>,
     held: Duration,
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         let (Some(place), Ok(runtime)) = (self.place.take(), Handle::try_current()) else { return };
-        let (connection, idle, held) = (Arc::clone(&self.connection), Arc::clone(&self.idle), self.held);
+        let (connection, idle, silent, held) =
+            (Arc::clone(&self.connection), Arc::clone(&self.idle), Arc::clone(&self.silent), self.held);
         runtime.spawn(async move {
             // The server answers in order.
-            if let Ok(Ok(_)) = timeout(held, connection.client.query_typed("SELECT 1", &[])).await {
-                lock(&idle).push(connection);
+            let mut answered = Box::pin(connection.client.query_typed("SELECT 1", &[]));
+            if let Ok(answered) = timeout(held, &mut answered).await {
+                if answered.is_ok() {
+                    lock(&idle).push(Arc::clone(&connection));
+                }
+            } else if let Ok(_silent) = silent.try_acquire() {
+                drop(place);
+                // Its place has another connection now, so this one is closed after its answer.
+                let _ = answered.await;
+            } else if answered.await.is_ok() {
+                lock(&idle).push(Arc::clone(&connection));
             }
-            drop(place);
         });
     }
 }
@@ -423,6 +443,30 @@ mod tests {
         let new = backend().await;
         assert_ne!(new, old);
         assert_eq!(backend().await, new);
+    }
+
+    /// Virtual time. Connections are opened before it begins.
+    #[tokio::test]
+    async fn statements_without_an_answer_take_at_most_twice_the_connections() {
+        let Some(server) = Postgres::for_one_test(&[]) else { return };
+        let pool = Pool::new(PostgresUrl::parse(&server.url("postgres")).unwrap(), 2);
+        for _ in 0..6 {
+            let connection = pool.connect().await.unwrap();
+            lock(&pool.idle).push(Arc::new(connection));
+        }
+        tokio::time::pause();
+        for _ in 0..6 {
+            let error = pool.query("SELECT pg_sleep(8)", &[]).await.unwrap_err();
+            assert!(error.to_string().contains(NO_ANSWER), "{error}");
+            tokio::time::sleep(HELD).await;
+        }
+        assert_eq!(lock(&pool.idle).len(), 2, "four of six wait: two have places, two have lost theirs");
+        assert_eq!((pool.places.available_permits(), pool.silent.available_permits()), (0, 0));
+        tokio::time::resume();
+        // Every statement ends, and every place is free again.
+        let _places = pool.places.acquire_many(2).await.unwrap();
+        let _silent = pool.silent.acquire_many(2).await.unwrap();
+        assert_eq!(lock(&pool.idle).len(), 4);
     }
 
     #[tokio::test]
