@@ -36,6 +36,11 @@ impl Entry {
         self.approved && matches!(self.kind.as_str(), "Auth" | "PreAuth")
     }
 
+    /// Whether it gives a customer's money back, or what was reserved of it.
+    pub(crate) fn gives_back(&self) -> bool {
+        self.approved && matches!(self.kind.as_str(), "Refund" | "CancelPreAuth")
+    }
+
     /// Returns a short description for the timeline.
     pub(crate) fn told(&self) -> String {
         let state = if self.approved { "approved" } else { "not approved" };

@@ -61,13 +61,11 @@ pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
         let why = evidence.ran.last().map_or_else(|| "the adapter did not run".to_owned(), Ran::trouble);
         let held = format!("the ledger has {} for this order", count(charges.len(), "charge"));
         // What it charged and claimed before counts even if it failed.
-        findings.extend(truth(&claims, &charges, evidence.together));
-        findings.extend(reserved(&claims, &charges, evidence.entries));
+        findings.extend(truth(&claims, &charges, evidence));
         findings.push(broken(format!("{why}; {held}")));
         return findings;
     };
-    findings.extend(truth(&claims, &charges, evidence.together));
-    findings.extend(reserved(&claims, &charges, evidence.entries));
+    findings.extend(truth(&claims, &charges, evidence));
     findings.extend(keys(evidence, &charges));
     findings.extend(expected(expect, last, &charges, evidence));
     findings
@@ -124,7 +122,7 @@ fn references(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// Compares the claim with the ledger.
-fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
+fn truth(claims: &[Claim], charges: &[&Entry], evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let last = claims.last().copied();
     if charges.is_empty() && claims.contains(&Claim::Paid) {
@@ -132,23 +130,51 @@ fn truth(claims: &[Claim], charges: &[&Entry], together: bool) -> Vec<Finding> {
     }
     let denied = claims.iter().find(|claim| matches!(claim, Claim::Declined | Claim::NotCharged));
     if let (Some(denied), false) = (denied, charges.is_empty()) {
-        findings.push(failed(
-            "charged-but-said-unpaid",
-            format!("the integration claims {}, but the ledger has {}", denied.name(), count(charges.len(), "charge")),
-        ));
-    } else if !together && claims.len() > 1 && last == Some(Claim::Unknown) && claims.contains(&Claim::Paid) {
+        let told =
+            format!("the integration claims {}, but the ledger has {}", denied.name(), count(charges.len(), "charge"));
+        findings.push(if returned(evidence.entries) < charges.iter().map(|entry| entry.amount).sum() {
+            failed("charged-but-said-unpaid", told)
+        } else {
+            warning("charged-and-refunded", format!("{told}, and its money was given back: the customer sees both"))
+        });
+    } else if !evidence.together && claims.len() > 1 && last == Some(Claim::Unknown) && claims.contains(&Claim::Paid) {
         findings.push(warning("forgot", "the integration first claimed paid, and later unknown"));
+    }
+    if claims.contains(&Claim::Paid) {
+        findings.extend(kept(charges, evidence.entries));
     }
     findings
 }
 
+/// Returns what was given back of charges.
+fn returned(entries: &[Entry]) -> u64 {
+    entries.iter().filter(|entry| entry.gives_back()).map(|entry| entry.amount).sum()
+}
+
+/// Checks that what is taken for paid was not refunded, and is more than a reservation.
+pub(crate) fn kept(charges: &[&Entry], entries: &[Entry]) -> Option<Finding> {
+    // A payment that was made twice is another failure.
+    refunded(entries).filter(|_| charges.len() < 2).or_else(|| reserved(charges, entries))
+}
+
+/// Returns the failure of a refund that was not asked for.
+pub(crate) fn refunded(entries: &[Entry]) -> Option<Finding> {
+    let refund = entries.iter().find(|entry| entry.approved && entry.kind == "Refund")?;
+    Some(failed("refunded", format!("the order is paid, but the ledger has a refund of {}", refund.money())))
+}
+
+/// Returns the failure of a capture or a refund that has moved other money too.
+pub(crate) fn unasked(entries: &[Entry], asked: &[&str]) -> Option<Finding> {
+    let other = entries.iter().find(|entry| entry.approved && !asked.contains(&entry.kind.as_str()))?;
+    let kind = if other.is_charge() { "charged-twice" } else { "other-movement" };
+    let asked = asked[0].to_lowercase();
+    Some(failed(kind, format!("besides the {asked}, the ledger has another movement: {}", other.told())))
+}
+
 /// Checks that what is claimed as paid is more than a reservation, and was captured as a whole.
-pub(crate) fn reserved(claims: &[Claim], charges: &[&Entry], entries: &[Entry]) -> Option<Finding> {
+fn reserved(charges: &[&Entry], entries: &[Entry]) -> Option<Finding> {
     let of = |kind| entries.iter().filter(move |entry| entry.approved && entry.kind == kind);
     let reservation = charges.first().filter(|_| charges.iter().all(|entry| entry.kind == "PreAuth"))?;
-    if !claims.contains(&Claim::Paid) {
-        return None;
-    }
     let captured: u64 = of("Capture").map(|entry| entry.amount).sum();
     if captured == reservation.amount {
         None
@@ -243,13 +269,19 @@ fn unknown(last: Claim, charged: bool, evidence: &Evidence<'_>, needs_lookup: bo
         return Vec::new();
     }
     let payment = evidence.exchanges.iter().position(|one| one.is(On::Payment));
-    let later = payment.map_or(&[][..], |at| &evidence.exchanges[at + 1..]);
-    let looked_up = later.iter().any(Exchange::looks_up_payment);
+    let all = evidence.exchanges;
+    let (sent, later) = all.split_at(payment.map_or(all.len(), |at| at + 1));
+    let keys: Vec<&str> = evidence.entries.iter().map(|entry| entry.key.as_str()).collect();
+    let looked_up = (sent.len()..all.len()).any(|at| all[at].looks_up(&all[..at], &keys));
     if payment.is_some() && !looked_up && needs_lookup {
-        return vec![failed(
-            "never-looked-up",
-            "the integration claims unknown without looking the payment up by its reference",
-        )];
+        let why = match later.iter().rev().find(|one| one.looks_up_payment()) {
+            None => "without looking the payment up by its reference".to_owned(),
+            Some(other) => match other.refusal() {
+                Some(code) => format!("and its lookups find no payment: the service refuses them with error {code}"),
+                None => "and looks up another reference than that of the payment".to_owned(),
+            },
+        };
+        return vec![failed("never-looked-up", format!("the integration claims unknown {why}"))];
     }
     // If two ran at the same time, the other one may have made that lookup.
     let by_another = evidence.together && evidence.ran.iter().any(|ran| ran.claim == Some(Claim::Paid));
@@ -321,7 +353,7 @@ mod tests {
 
     #[test]
     fn each_false_claim_about_money_is_detected_and_true_ones_pass() {
-        let lookup = || Exchange { method: "transaction/lookup".into(), ..Exchange::default() };
+        let lookup = || Exchange { method: "transaction/lookup".into(), ..payment("o-1") };
         let one = [charge_entry("a")];
         let two = [charge_entry("a"), charge_entry("b")];
         assert_eq!(kinds(Expect::Settled, &[ran("paid")], &one, &[payment("o-1")]), Vec::<&str>::new());
@@ -357,8 +389,45 @@ mod tests {
     }
 
     #[test]
+    fn money_that_was_given_back_is_not_paid_and_no_charge_that_stays() {
+        let refund = |amount| Entry { kind: "Refund".into(), amount, ..charge_entry("b") };
+        let after = |entries: &[Entry], claim| kinds(Expect::Settled, &[ran(claim)], entries, &[payment("o-1")]);
+        assert_eq!(after(&[charge_entry("a"), refund(998)], "paid"), ["refunded"]);
+        assert_eq!(after(&[charge_entry("a"), refund(1)], "paid"), ["refunded"]);
+        assert_eq!(after(&[charge_entry("a"), refund(998)], "not-charged"), ["charged-and-refunded"]);
+        assert_eq!(after(&[charge_entry("a"), refund(997)], "not-charged"), ["charged-but-said-unpaid"]);
+        let capture = || Entry { kind: "Capture".into(), ..charge_entry("c") };
+        assert_eq!(unasked(&[capture()], &["Capture"]), None);
+        assert_eq!(unasked(&[capture(), charge_entry("a")], &["Capture"]).unwrap().kind, "charged-twice");
+        assert_eq!(unasked(&[capture(), refund(1)], &["Capture"]).unwrap().kind, "other-movement");
+    }
+
+    #[test]
+    fn a_lookup_counts_if_it_asks_for_the_payment_and_the_service_does_not_refuse_it() {
+        let with = |name: &str, value: &str| Exchange {
+            method: "transaction/lookup".into(),
+            parameters: vec![(name.into(), value.into())],
+            ..Exchange::default()
+        };
+        let told = |lookup: Exchange| {
+            kinds(Expect::Settled, &[ran("unknown")], &[charge_entry("a")], &[payment("o-1"), lookup])
+        };
+        let refused = |act| Exchange { error: Some("101".into()), act, ..with("uniqueMerchantReference", "o-1") };
+        assert_eq!(told(with("uniqueMerchantReference", "o-1")), Vec::<&str>::new());
+        assert_eq!(told(with("transactionKey", "a")), Vec::<&str>::new());
+        assert_eq!(told(refused(Some(crate::wire::Act::DropReply))), Vec::<&str>::new());
+        for lookup in [with("uniqueMerchantReference", "shop/o-1"), with("transactionKey", "x"), refused(None)] {
+            assert_eq!(told(lookup), ["never-looked-up"]);
+        }
+        // The parameters of a payment that was cut are not known.
+        let cut = Exchange { parameters: Vec::new(), ..payment("") };
+        let found = kinds(Expect::Settled, &[ran("unknown")], &[], &[cut, with("uniqueMerchantReference", "o-2")]);
+        assert_eq!(found, Vec::<&str>::new());
+    }
+
+    #[test]
     fn concurrent_lookups_of_two_payments_do_not_affect_each_other() {
-        let found = Exchange { method: "transaction/lookup".into(), showed_payment: true, ..Exchange::default() };
+        let found = Exchange { method: "transaction/lookup".into(), showed_payment: true, ..payment("o-1") };
         let exchanges = [payment("o-1"), found];
         let entries = [charge_entry("a")];
         let found_in = |together, claims: [&str; 2]| {

@@ -99,9 +99,12 @@ pub async fn run(
     let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
     let guard = Arc::new(Guard::start().map_err(RunError::Machine)?);
     let seat = plan.is_shop().then(|| Seat::take(plan.listen));
+    let output = plan.shop.as_ref().map(|_| tempfile::NamedTempFile::new()).transpose();
+    let output = output.map_err(|error| RunError::Machine(format!("cannot keep the output of the shop: {error}")))?;
     let mut troupe = Troupe {
         plan,
         seat,
+        output,
         given: Arc::default(),
         authority,
         guard,
@@ -312,10 +315,17 @@ async fn prepare(troupe: &Troupe) -> Result<(), RunError> {
 async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
     let Some((command, ready)) = &troupe.plan.shop else { return Ok(None) };
     let environment = surroundings(troupe)?;
-    let mut shop = adapter::start(command, &environment).map_err(RunError::NotRunnable)?;
+    let mut shop = adapter::start(command, &environment, troupe.output.as_ref().map(tempfile::NamedTempFile::as_file))
+        .map_err(RunError::NotRunnable)?;
     let Some(ready) = ready else { return Ok(Some(shop)) };
     let clock = Clock::start();
-    while shop::send(Call::raw_page(ready, ""), troupe.plan.timeout).await.is_err() {
+    loop {
+        let told = match shop::send(Call::raw_page(ready, ""), troupe.plan.timeout).await {
+            // A shop may listen before it is ready, or a proxy before the shop listens.
+            Ok(seen) if seen.status >= 500 => format!("answers HTTP {}", seen.status),
+            Ok(_) => return Ok(Some(shop)),
+            Err(_) => "did not answer".to_owned(),
+        };
         let ended = shop.ended();
         // A command that starts the shop in the background ends with code 0.
         if let Some(status) = ended.filter(|status| !status.success()) {
@@ -326,13 +336,12 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
         if clock.elapsed() > troupe.plan.timeout {
             let ended = ended.map_or("", |_| "exited with code 0 and ");
             return Err(RunError::NotRunnable(format!(
-                "the shop {ended}did not answer at {ready} within {} seconds; start it manually to see why, or raise timeout_seconds",
+                "the shop {ended}{told} at {ready} within {} seconds; start it manually to see why, or raise timeout_seconds",
                 troupe.plan.timeout.as_secs()
             )));
         }
         clock::pause(std::time::Duration::from_millis(50)).await;
     }
-    Ok(Some(shop))
 }
 
 /// Returns how the shop of the plan has ended. A command that started it in the background ends with code 0 while the shop

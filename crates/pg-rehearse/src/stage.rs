@@ -30,6 +30,8 @@ pub(crate) struct Troupe {
     pub(crate) plan: Plan,
     /// The address of the service for a shop.
     pub(crate) seat: Option<Seat>,
+    /// The output of the shop that the plan starts.
+    pub(crate) output: Option<tempfile::NamedTempFile>,
     /// What the drills of a shop have given to it.
     pub(crate) given: Arc<Given>,
     pub(crate) authority: Authority,
@@ -160,6 +162,14 @@ impl Stage {
             }
             clock::pause(Duration::from_millis(25)).await;
         }
+    }
+
+    /// Returns the error with which the service itself refuses each lookup after this number of requests.
+    pub(crate) fn refused_since(&self, before: usize) -> Option<String> {
+        let exchanges = self.exchanges();
+        let mut lookups = exchanges.iter().skip(before).filter(|one| one.looks_up_payment());
+        let refusal = lookups.next()?.refusal()?.to_owned();
+        lookups.all(|one| one.refusal().is_some()).then_some(refusal)
     }
 
     /// Whether it has done so.

@@ -67,7 +67,7 @@ impl Story {
             Self::Later(story) => Setting::with(story.rules),
             Self::Redirect(_) => Setting::plain(),
             Self::Callback(story) => story.setting(),
-            Self::Checkout(story) => story.setting(),
+            Self::Checkout(_) => Setting::plain(),
             Self::ThreeDSecure(story) => Setting::with(story.rules),
             Self::Update(story) => Setting::with(story.rules),
         })

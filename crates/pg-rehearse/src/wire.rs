@@ -48,8 +48,8 @@ struct State {
     own: Own,
     /// The number of requests that each rule has seen.
     seen: Vec<u32>,
-    /// Whether lookups fail now, whatever the rules say.
-    lookups_fail: bool,
+    /// How lookups fail now, whatever the rules say.
+    lookups_fail: Option<Act>,
     exchanges: Vec<Exchange>,
     late: Vec<(LateAt, usize, Request<Bytes>)>,
     events: Vec<Event>,
@@ -104,8 +104,13 @@ impl Drop for Laid {
     }
 }
 
-/// A proxy between the integration and the service refuses a lookup.
-pub(crate) const UNAVAILABLE: Act = Act::Answer { executed: false, answer: Answer::Gateway(503) };
+/// The ways in which lookups fail, with their names in the timeline. The last one occupies a shop that serves one request at a time.
+pub(crate) const FAILURES: [(&str, Act); 4] = [
+    ("are answered with HTTP 503", Act::Answer { executed: false, answer: Answer::Gateway(503) }),
+    ("are answered with a web page", Act::Answer { executed: false, answer: Answer::Html }),
+    ("end without a reply", Act::DropRequest),
+    ("get no reply in time", Act::Hold),
+];
 
 impl Wire {
     /// Opens a wire to the service, at this address or at a free one.
@@ -160,9 +165,9 @@ impl Wire {
         self.state().own = own;
     }
 
-    /// From now on, lookups fail or no longer fail.
-    pub(crate) fn fail_lookups(&self, fail: bool) {
-        self.state().lookups_fail = fail;
+    /// From now on, lookups fail like this, or no longer fail.
+    pub(crate) fn fail_lookups(&self, how: Option<Act>) {
+        self.state().lookups_fail = how;
     }
 
     /// Whether a running shop still sends this for an earlier drill, in whose sandbox it belongs.

@@ -5,5 +5,6 @@ mod alone;
 mod documents;
 mod faults;
 mod reports;
+mod running;
 mod samples;
 mod shop;

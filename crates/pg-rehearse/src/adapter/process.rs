@@ -1,6 +1,7 @@
 //! Runs a command with its environment, input and output, and ends it with all processes that it started.
 
 use std::{
+    fs::File,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
@@ -165,10 +166,12 @@ fn found(program: &str, folder: &Path) -> PathBuf {
     if program.contains('/') { folder.join(program) } else { PathBuf::from(program) }
 }
 
-/// Starts a process that keeps running, for example a shop.
-pub(crate) fn start(words: &[String], environment: &Environment) -> Result<Group, String> {
+/// Starts a process that keeps running, for example a shop. Its output goes to a file.
+pub(crate) fn start(words: &[String], environment: &Environment, output: Option<&File>) -> Result<Group, String> {
     let mut command = command(words, environment).ok_or("the command is empty")?;
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let stream = || output.map_or_else(|| Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from));
+    let (out, err) = (stream().map_err(|error| error.to_string())?, stream().map_err(|error| error.to_string())?);
+    command.stdin(Stdio::null()).stdout(out).stderr(err);
     Group::spawn(&mut command, &environment.guard).map_err(|error| format!("{}: {error}", words[0]))
 }
 

@@ -42,7 +42,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "A forged payment",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "An attacker posts a callback that says that an order is paid, and another one while lookups fail.",
+        imitates: "An attacker posts a callback that says that an order is paid, and others while lookups fail: they get HTTP 503, a web page, no reply, or none in time.",
         mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
         result.",
     }

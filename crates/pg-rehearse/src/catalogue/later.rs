@@ -135,4 +135,22 @@ pub(super) const SCENES: &[Scene] = &[
         Family::Money,
         part(Job::Capture, &[Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })]),
     ),
+    Text {
+        id: "M73",
+        title: "Capture, reply held back beyond the timeout",
+        severity: Severity::Critical,
+        basis: "2 §3.2, A96",
+        imitates: "Part of a reservation is captured, and the reply arrives only after the caller's timeout.",
+        mend: REPEAT,
+    }
+    .told(Family::Money, part(Job::Capture, &[Rule::first(On::Later, Act::Hold)])),
+    Text {
+        id: "M74",
+        title: "Refund, reply held back beyond the timeout",
+        severity: Severity::Critical,
+        basis: "2 §3.2",
+        imitates: "Part of a payment is refunded, and the reply arrives only after the caller's timeout.",
+        mend: REPEAT,
+    }
+    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::Hold)])),
 ];

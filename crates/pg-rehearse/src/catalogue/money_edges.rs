@@ -259,4 +259,13 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Sign the values as they are, in UTF-8, and percent-encode them in the body, in UTF-8 too: a plus sign is %2B.",
     }
     .charge(Family::Money, Charge { suffix: " é+&%=/ 漢", ..Charge::PLAIN }),
+    Text {
+        id: "M75",
+        title: "Reply lost, lookups held back",
+        severity: Severity::Critical,
+        basis: "2 §4.3, §4.4",
+        imitates: "The reply is lost, and from then on no lookup gets a reply in time.",
+        mend: "A lookup that times out proves nothing: repeat it, and claim unknown when no lookup gets a reply.",
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Hold)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
 ];

@@ -47,7 +47,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Success page while lookups fail",
         severity: Severity::High,
         basis: "3 §4.8",
-        imitates: "Lookups fail while the success page is opened.",
+        imitates: "The success page is opened while lookups fail: they get HTTP 503, a web page, no reply, or none in time.",
         mend: "When the lookup fails, show that the payment is being checked, and check it later.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::LookupDown)),
@@ -105,6 +105,24 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Store the token of the link with the order. Look the trans_key up, and compare token, value and currency with those of the order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::OtherOrder)),
+    Text {
+        id: "K11",
+        title: "Amounts with separators",
+        severity: Severity::High,
+        basis: "3 §4.8, A125",
+        imitates: "Customers pay 9.98 and 1,048.00 pounds, and 1,048.00 euro if the shop takes euro, and come back.",
+        mend: "The value of a lookup has the separators of its currency, 1,048.00 or 1.048,00: compare it in the smallest unit.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::Separators)),
+    Text {
+        id: "K12",
+        title: "Two links of one order",
+        severity: Severity::Critical,
+        basis: "3 §4.1, §4.9",
+        imitates: "The customer goes back and orders again before paying, and then pays by each link.",
+        mend: "Give the same link again, or cancel it (canceltoken) before you create another one. Accept the payment by any link of the order.",
+    }
+    .told(Family::Checkout, Story::Checkout(Checkout::TwoLinks)),
     Text {
         id: "S01",
         title: "The customer passes",
@@ -190,4 +208,14 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Read transactionStatusCode: only 607 has an authenticationKey. After 608 claim not-charged, or unknown.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
+    Text {
+        id: "S10",
+        title: "Reply to the payment held back beyond the timeout",
+        severity: Severity::Critical,
+        basis: "2 §4.4",
+        imitates: "The customer has passed, the card is charged, and the reply arrives only after the caller's timeout.",
+        mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you send it again: the \
+        documents do not say that an authentication pays only once.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled })),
 ];

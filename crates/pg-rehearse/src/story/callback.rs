@@ -225,10 +225,13 @@ async fn payment(stage: &mut Stage, story: Callback, order: &Order) -> Result<As
     if let Some(why) = refused(&seen, PAYMENT) {
         return Ok(Err(why));
     }
-    Ok(if let Some(again) = charged_again(stage)? {
+    Ok(if let Some(again) = moved_again(stage, order)? {
         Ok(vec![again])
     } else if stage.asked_since(before).await {
-        Ok(Vec::new())
+        let refused = stage.refused_since(before);
+        let why =
+            |code| format!("the callback was accepted, and the lookup of its payment is refused with error {code}");
+        Ok(refused.map(|code| doubt("not-confirmed", why(code))).into_iter().collect())
     } else if !order.is_known() && page::claim(&seen).is_none() {
         Err(order.unknown(NOTHING_ASKED))
     } else {
@@ -244,11 +247,14 @@ fn within() -> String {
 
 const NOTHING_ASKED: &str = "it accepts the callback about a payment of it without a lookup";
 
-/// Returns the failure of a shop that charges a customer who has paid: that payment was part of the preparation.
-fn charged_again(stage: &Stage) -> Result<Option<Finding>, SetupError> {
-    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+/// Returns the failure of a shop that charges a customer who has paid, or gives the money of its order back: that payment was part
+/// of the preparation.
+fn moved_again(stage: &Stage, order: &Order) -> Result<Option<Finding>, SetupError> {
+    let entries = stage.entries()?;
+    let charges = entries.iter().filter(|entry| entry.is_charge()).count();
     let why = || format!("{} more after the payment", judge::count(charges, "charge"));
-    Ok((charges > 0).then(|| fault("charged-twice", why())))
+    let charged = (charges > 0).then(|| fault("charged-twice", why()));
+    Ok(charged.or_else(|| judge::refunded(&entries).filter(|_| order.is_known())))
 }
 
 /// The time between the customer's return and the callback, when one overtakes the other.
@@ -289,7 +295,7 @@ async fn with_customer(stage: &mut Stage, story: Callback, order: &Order) -> Res
             ));
         }
     }
-    findings.extend(charged_again(stage)?);
+    findings.extend(moved_again(stage, order)?);
     Ok(Ok(findings))
 }
 
@@ -314,6 +320,8 @@ const BESIDE: Duration = Duration::from_secs(3);
 
 async fn slow(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
     let genuine = paid_callback(stage, order)?;
+    // What was not reached before proves nothing.
+    reached(post(stage, "an empty one", FORM, String::new()).await)?;
     let address = stage.address(Job::Callback);
     stage.wire().note(Lane::Wire, Lane::Integration, "callback: byte by byte");
     let trickling = tokio::spawn(async move { shop::trickle(&address, FORM, Duration::from_millis(50)).await });
@@ -325,7 +333,7 @@ async fn slow(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
         Ok(Ok(seen)) if seen.status >= 500 => {
             vec![fault("callback-fails", format!("a genuine callback gets HTTP {}", seen.status))]
         }
-        Ok(Ok(_)) => charged_again(stage)?.into_iter().collect(),
+        Ok(Ok(_)) => moved_again(stage, order)?.into_iter().collect(),
         Ok(Err(Silent::Closed(why) | Silent::Crashed { why, .. })) => vec![fault("shop-down", why)],
         Ok(Err(Silent::TimedOut)) | Err(_) => vec![fault(
             "shop-blocked",
@@ -335,6 +343,8 @@ async fn slow(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
 }
 
 async fn huge(stage: &Stage) -> Result<Asked, SetupError> {
+    // What was not reached before proves nothing.
+    reached(post(stage, "an empty one", FORM, String::new()).await)?;
     let body = format!("trans_key={}", "A".repeat(8 << 20));
     match post(stage, "8 MiB", FORM, body).await {
         Err(Silent::TimedOut) => {

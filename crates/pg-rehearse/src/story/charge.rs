@@ -112,10 +112,14 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         let wanted = story.way.map_or("", Way::name);
         return Ok(Outcome::not_applicable(drill, format!("the integration does not support charging by {wanted}")));
     };
+    let Some(way) = with_card(stage, way, story.card) else {
+        let why = "the integration supports stored cards only, and a card that is declined cannot be stored";
+        return Ok(Outcome::not_applicable(drill, why.to_owned()));
+    };
     if let Judged::Secrets(places) = story.judged
-        && !search::possible(&troupe, places)
+        && let Some(why) = search::impossible(&troupe, places)
     {
-        return Ok(Outcome::not_applicable(drill, "the plan names no logs and no dump under [hygiene]".to_owned()));
+        return Ok(Outcome::not_applicable(drill, why.to_owned()));
     }
     let card = card(stage, story.card);
     let watch = search::Watch::begin(stage, &card);
@@ -131,16 +135,30 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
     let mut findings = match story.judged {
         Judged::Money(expect) => money(stage, expect, story)?,
         Judged::Nothing => nothing_sent(stage, story)?,
-        Judged::Secrets(places) => with_claims(stage, watch.find(stage, places).await),
+        Judged::Secrets(places) => {
+            let findings = watch.find(stage, places).await;
+            if let Some(why) = search::unsearched(stage, places).filter(|_| findings.is_empty()) {
+                return Ok(Outcome::not_applicable(drill, why.to_owned()));
+            }
+            with_claims(stage, findings)
+        }
         Judged::Trap => with_claims(stage, trapped(stage, &card)),
         Judged::Reference => with_claims(stage, reference(stage)),
     };
-    findings.extend(without_timeout(stage, story));
+    findings.extend(without_timeout(stage, story.rules));
     if drill.id == FIRST {
         findings.extend(troupe.refused.iter().map(|why| doubt("form-refused", why)));
     }
     findings.extend(untouched(stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
     Ok(stage.judged(findings))
+}
+
+/// Returns this form, or another one if the card is declined: its payment would store no card.
+fn with_card(stage: &Stage, way: Way, card: Scenario) -> Option<Way> {
+    if way != Way::CardKey || card == Scenario::Approved {
+        return Some(way);
+    }
+    [Way::SessionKey, Way::Card].into_iter().find_map(|other| stage.way(Some(other)))
 }
 
 /// The drill whose outcome names the forms of a card that are not rehearsed.
@@ -155,8 +173,8 @@ fn refuses_the_name(stage: &Stage, story: &Charge) -> Option<&'static str> {
 
 /// Returns the warning about an integration that waits for a reply longer than the drill, which kills and restarts it: a shop
 /// in production would still wait.
-fn without_timeout(stage: &Stage, story: &Charge) -> Option<Finding> {
-    if !story.rules.iter().any(|rule| matches!(rule.act, Act::Hold | Act::Late(_))) {
+pub(super) fn without_timeout(stage: &Stage, rules: &[Rule]) -> Option<Finding> {
+    if !rules.iter().any(|rule| matches!(rule.act, Act::Hold | Act::Late(_))) {
         return None;
     }
     let (last, earlier) = stage.ran().split_last()?;
@@ -315,7 +333,11 @@ fn two_orders(
     if let Some(silent) = ran.iter().find(|ran| ran.claim.is_none()) {
         return Ok(vec![broken(silent.trouble())]);
     }
-    let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
+    let entries = stage.entries()?;
+    if let Some(refunded) = judge::refunded(&entries) {
+        return Ok(vec![refunded]);
+    }
+    let charges = entries.iter().filter(|entry| entry.is_charge()).count();
     let paid = ran.iter().filter(|ran| ran.claim == Some(Claim::Paid)).count();
     let references = |sent: &[Exchange]| -> Vec<String> {
         let payments = sent.iter().filter(|one| one.is(On::Payment));
@@ -362,12 +384,9 @@ fn nothing_sent(stage: &Stage, story: &Charge) -> Result<Vec<Finding>, SetupErro
         ));
     }
     if story.entrance == Entrance::Tls(Certificate::Valid) {
-        return Ok(if exchanges.is_empty() {
-            let why = "the integration rejects a valid certificate whose authority is in SSL_CERT_FILE, so the other TLS drills prove little";
-            vec![doubt("good-certificate-refused", why)]
-        } else {
-            Vec::new()
-        });
+        let why = "the integration rejects a valid certificate whose authority is in SSL_CERT_FILE, so the other TLS drills prove little";
+        let refused = exchanges.is_empty().then(|| doubt("good-certificate-refused", why));
+        return Ok(with_claims(stage, refused.into_iter().collect()));
     }
     if findings.is_empty() {
         let expect = if story.credentials == Credentials::Right { Expect::Unseen } else { Expect::Refused(0) };

@@ -1,5 +1,8 @@
 //! The hosted checkout: the link, the payment on the page, and the public success page.
 
+mod amounts;
+mod two_links;
+
 use std::time::Duration;
 
 use serde_json::Value;
@@ -21,8 +24,8 @@ use crate::{
     plan::Job,
     report::Outcome,
     shop::Seen,
-    stage::{Setting, Stage},
-    wire::{Exchange, On, Rule, UNAVAILABLE},
+    stage::Stage,
+    wire::{Act, Exchange, FAILURES},
 };
 
 /// The actions of the customer.
@@ -44,6 +47,10 @@ pub(crate) enum Checkout {
     Abandons,
     /// Pays in two tabs.
     TwoTabs,
+    /// Pays a large order, and one in euro, whose amounts have separators.
+    Separators,
+    /// Asks for a second link, and pays by both.
+    TwoLinks,
     /// Comes back with a wrong key while lookups fail.
     LookupDown,
     /// Opens the link after it has expired, and orders again.
@@ -60,10 +67,6 @@ impl Checkout {
         }
     }
 
-    pub(super) fn setting(self) -> Setting {
-        Setting::with(if self == Self::LookupDown { &[LOOKUPS_FAIL] } else { &[] })
-    }
-
     /// The currency of the order. One of the drills has no decimals.
     const fn currency(self) -> &'static str {
         if matches!(self, Self::Twice) { "JPY" } else { "GBP" }
@@ -74,9 +77,12 @@ pub(crate) async fn play(stage: &mut Stage, story: Checkout) -> Played {
     let drill = stage.drill;
     let findings = match story {
         _ if story.job() == Job::CheckoutReturn => by_hand(stage, story).await?,
-        _ if story != Checkout::TwoTabs && !stage.troupe.plan.has(Job::CheckoutReturn) => {
+        _ if !matches!(story, Checkout::TwoTabs | Checkout::TwoLinks)
+            && !stage.troupe.plan.has(Job::CheckoutReturn) =>
+        {
             Err("the plan has no job checkout_return".to_owned())
         }
+        Checkout::Separators => amounts::play(stage).await?,
         _ => linked(stage, story).await?,
     };
     Ok(match findings {
@@ -85,24 +91,30 @@ pub(crate) async fn play(stage: &mut Stage, story: Checkout) -> Played {
     })
 }
 
-const LOOKUPS_FAIL: Rule = Rule::all(On::Lookup, UNAVAILABLE);
-
 /// Opens the success page without a payment of the order.
 async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError> {
     let name = stage.order.clone();
     let order = Order::made(stage, &name).await?;
     let mut seen = Seen::default();
     let mut findings = Vec::new();
-    for Foreign { key, why, other } in keys(stage, story, &order).await? {
+    for Foreign { key, why, other, failure } in keys(stage, story, &order).await? {
         let before = stage.exchanges().len();
-        seen = come_back(stage, "opened by hand", &returning(&order, &key)).await?;
+        stage.wire().fail_lookups(failure);
+        seen = match come_back(stage, "opened by hand", &returning(&order, &key)).await {
+            Err(_) if failure == Some(Act::Hold) => {
+                stage.wire().fail_lookups(None);
+                let why = "the success page gives no answer while its lookup gets none: set a timeout for each lookup";
+                return Ok(Ok(vec![doubt("no-timeout", why)]));
+            }
+            seen => seen?,
+        };
         // A page may leave the work to a queue, and show it with the key or without.
         let is_later = !page::says_paid(&seen) && !key.is_empty() && seen.status < 400;
         if is_later {
             stage.settled_since(Job::CheckoutReturn, &key, before).await;
             seen = come_back(stage, "opened again", &returning(&order, &key)).await?;
         }
-        let why = if is_later { format!("{why} (it says so when it is opened again)") } else { why.to_owned() };
+        let why = if is_later { format!("{why} (it says so when it is opened again)") } else { why };
         if page::says_paid(&seen) {
             let meant = match &other {
                 Some(other) => meant(stage, &order, other, &seen).await?,
@@ -116,26 +128,29 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
         } else if is_later && page::says_paid(&without_key(stage, &order).await?) {
             findings.push(fault("success-page-trusted", why));
         }
+        stage.wire().fail_lookups(None);
     }
     if !findings.is_empty() {
         return Ok(Ok(findings));
     }
-    let is_read = story == Checkout::LookupDown || page::is_read(&seen);
-    if is_read && order.is_known() { Ok(Ok(Vec::new())) } else { control(stage, story, &order, is_read).await }
+    let is_read = page::is_read(&seen);
+    if is_read && order.is_known() { Ok(Ok(Vec::new())) } else { control(stage, &order, is_read).await }
 }
 
 /// A key with which the success page of an unpaid order is opened.
 struct Foreign {
     key: String,
     /// What is wrong if the page then says paid.
-    why: &'static str,
+    why: String,
+    /// How lookups fail meanwhile.
+    failure: Option<Act>,
     /// The order that was paid with it, if the shop made it.
     other: Option<Order>,
 }
 
 impl Foreign {
-    const fn new(key: String, why: &'static str) -> Self {
-        Self { key, why, other: None }
+    fn new(key: String, why: &str) -> Self {
+        Self { key, why: why.to_owned(), failure: None, other: None }
     }
 }
 
@@ -157,13 +172,15 @@ async fn keys(stage: &mut Stage, story: Checkout, order: &Order) -> Result<Vec<F
             let why = "the success page accepts the key of the payment of another order: one payment opens every order \
                        of that price";
             let key = other.pay(stage)?.1;
-            vec![Foreign { key, why, other: Some(other) }]
+            vec![Foreign { other: Some(other), ..Foreign::new(key, why) }]
         }
         Checkout::WithoutKey => vec![Foreign::new(String::new(), by_hand)],
-        Checkout::LookupDown => {
-            let why = "the success page says paid although the service could not be asked";
-            vec![Foreign::new(stage.dice.letters(32), why)]
-        }
+        Checkout::LookupDown => FAILURES
+            .map(|(what, how)| {
+                let why = format!("the success page says paid while lookups {what}");
+                Foreign { failure: Some(how), ..Foreign::new(stage.dice.letters(32), &why) }
+            })
+            .into(),
         _ => vec![Foreign::new(stage.dice.letters(32), by_hand)],
     })
 }
@@ -179,13 +196,13 @@ fn returning<'a>(order: &'a Order, key: &'a str) -> Vec<(&'static str, &'a str)>
 
 /// Pays the order, and comes back: if that page refuses the payment too or looks nothing up, the shop does not know the
 /// order; if it is not read as paid either, nothing follows from another page of this shop.
-async fn control(stage: &mut Stage, story: Checkout, order: &Order, is_read: bool) -> Result<Asked, SetupError> {
+async fn control(stage: &mut Stage, order: &Order, is_read: bool) -> Result<Asked, SetupError> {
     let key = order.pay(stage)?.1;
     let before = stage.exchanges().len();
     let seen = after_payment(stage, &order.name, &key, "after a payment").await?;
     if !order.is_known() {
         let asked = stage.asked_about(&key, before).await;
-        if seen.status >= 400 && !(story == Checkout::LookupDown && asked) {
+        if seen.status >= 400 {
             let sign = format!("its success page returns HTTP {} after a payment of it too", seen.status);
             return Ok(Err(order.unknown(&sign)));
         }
@@ -198,7 +215,7 @@ async fn control(stage: &mut Stage, story: Checkout, order: &Order, is_read: boo
 
 fn not_read(seen: &Seen) -> Finding {
     let why = page::not_opened(seen).map_or_else(
-        || "says nothing that is read as paid, even after a payment: print a claim".to_owned(),
+        || "says nothing that is read as paid, even 1.5 seconds after a payment: print a claim".to_owned(),
         |elsewhere| format!("{elsewhere}: print a claim there"),
     );
     doubt("page-not-read", format!("the success page {why}, so that this can be tested"))
@@ -233,8 +250,12 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError>
         return Ok(Ok(if page::says_paid(&seen) || ran.claim == Some(Claim::Paid) {
             vec![fault("success-page-trusted", "the customer left without paying, but the integration says paid")]
         } else {
-            Vec::new()
+            let key = pay(&stage.house, &token)?;
+            unread(stage, &seen, &key).await?.into_iter().collect()
         }));
+    }
+    if story == Checkout::TwoLinks {
+        return two_links::play(stage, &line, &token).await;
     }
     if story == Checkout::Expired {
         return expired(stage, &line, &token).await;
@@ -243,8 +264,7 @@ async fn linked(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError>
     if story == Checkout::TwoTabs {
         // A used link does not redirect, which is correct.
         drop(pay(&stage.house, &token));
-        let charges = stage.entries()?.iter().filter(|entry| entry.is_charge()).count();
-        return Ok(Ok(if charges > 1 {
+        return Ok(Ok(if charges_of(stage)?.len() > 1 {
             vec![fault("charged-twice", "the link can be paid more than once: set token_uses=1")]
         } else {
             Vec::new()
@@ -283,9 +303,21 @@ async fn expired(stage: &mut Stage, line: &Value, token: &str) -> Result<Asked, 
                    cannot advance, this is right; otherwise the customer cannot pay";
         return Ok(Ok(vec![doubt("link-kept", why)]));
     }
-    drop(pay(&stage.house, &again));
-    let why = "the customer orders again, but the link cannot be paid";
-    Ok(Ok(if charged(stage)? { Vec::new() } else { vec![fault("order-cannot-be-paid", why)] }))
+    let key = pay(&stage.house, &again);
+    if !charged(stage)? {
+        let why = "the customer orders again, but the link cannot be paid";
+        return Ok(Ok(vec![fault("order-cannot-be-paid", why)]));
+    }
+    Ok(Ok(unread(stage, &seen, &key?).await?.into_iter().collect()))
+}
+
+/// Returns the warning about a page of which nothing follows: it was not read before the payment, nor is it after it.
+async fn unread(stage: &Stage, before: &Seen, key: &str) -> Result<Option<Finding>, SetupError> {
+    if page::is_read(before) {
+        return Ok(None);
+    }
+    let seen = after_payment(stage, &stage.order, key, "after a payment").await?;
+    Ok((!page::is_read(&seen)).then(|| not_read(&seen)))
 }
 
 /// The request of a link.
@@ -301,8 +333,12 @@ fn expires_by_own_clock(stage: &Stage, before: usize) -> bool {
     requested.is_some_and(is_past)
 }
 
+fn charges_of(stage: &Stage) -> Result<Vec<Entry>, SetupError> {
+    Ok(stage.entries()?.into_iter().filter(Entry::is_charge).collect())
+}
+
 fn charged(stage: &Stage) -> Result<bool, SetupError> {
-    Ok(stage.entries()?.iter().any(Entry::is_charge))
+    charges_of(stage).map(|charges| !charges.is_empty())
 }
 
 async fn returned(
@@ -326,16 +362,14 @@ async fn returned(
         let right = money(PRICE, currency);
         findings.push(fault("wrong-amount", format!("{} was charged instead of {right}", wrong.money())));
     }
-    if page::says_paid(&seen) {
-        findings.extend(judge::reserved(&[Claim::Paid], &charges, &entries));
-    }
+    findings.extend(if page::says_paid(&seen) { judge::kept(&charges, &entries) } else { judge::refunded(&entries) });
     if let Some(denied @ ("declined" | "not-charged")) = page::claim(&seen).as_deref() {
         findings.push(fault(
             "charged-but-said-unpaid",
             format!("the customer has paid, but the success page claims {denied}"),
         ));
     }
-    findings.extend(looked_up(stage, &seen, before).await);
+    findings.extend(looked_up(stage, &seen, key, before).await);
     if seen.status >= 400 {
         findings.push(fault("customer-lost", format!("the customer has paid, but gets HTTP {}", seen.status)));
     }
@@ -343,12 +377,13 @@ async fn returned(
 }
 
 /// Checks that the shop asked the service about the customer who has paid, unless its page says that it knows.
-async fn looked_up(stage: &Stage, seen: &Seen, before: usize) -> Option<Finding> {
+async fn looked_up(stage: &Stage, seen: &Seen, key: &str, before: usize) -> Option<Finding> {
     let claim = page::claim(seen);
     if page::says_paid(seen) || seen.status >= 400 || claim.as_deref().is_some_and(|claim| claim != "unknown") {
         return None;
     }
-    if stage.asked_since(before).await {
+    let is_asked = stage.asked_about(key, before).await;
+    if is_asked && stage.refused_since(before).is_none() {
         let is_found = stage.exchanges().iter().skip(before).any(|one| one.showed_payment);
         let (kind, why) = if claim.is_some() {
             ("found-and-unknown", "a lookup showed the payment, but the success page still claims unknown")
@@ -358,6 +393,10 @@ async fn looked_up(stage: &Stage, seen: &Seen, before: usize) -> Option<Finding>
         let is_elsewhere = claim.is_none() && seen.location().is_some();
         return is_found.then(|| if is_elsewhere { not_read(seen) } else { doubt(kind, why) });
     }
-    let why = "the customer has paid and comes back, but the payment is not looked up";
+    let why = if is_asked {
+        "the customer has paid and comes back, but the service refuses the lookup of the payment"
+    } else {
+        "the customer has paid and comes back, but the payment is not looked up"
+    };
     Some(if claim.is_some() { fault("never-looked-up", why) } else { doubt("never-looked-up", why) })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Played;
+use super::{Played, charge::without_timeout};
 use crate::{
     adapter::{Claim, End},
     books::{Entry, money},
@@ -55,7 +55,9 @@ pub(crate) async fn play(stage: &mut Stage, story: &Later) -> Played {
         stage.run(story.job, &line).await;
     }
     stage.arrive_late();
-    let findings = if story.twice { both(stage, story)? } else { judged(stage, story)? };
+    let mut findings = if story.twice { both(stage, story)? } else { judged(stage, story)? };
+    findings.extend(judge::unasked(&stage.entries()?, story.asked()));
+    findings.extend(without_timeout(stage, story.rules));
     Ok(stage.judged(findings))
 }
 
@@ -88,6 +90,11 @@ impl Later {
     /// The type of its transactions.
     const fn kind(&self) -> &'static str {
         if matches!(self.job, Job::Capture) { "Capture" } else { "Refund" }
+    }
+
+    /// Returns the types of transactions that it may make. What is left of a reservation after a capture may be cancelled.
+    const fn asked(&self) -> &'static [&'static str] {
+        if matches!(self.job, Job::Capture) { &["Capture", "CancelPreAuth"] } else { &["Refund"] }
     }
 
     /// Returns its transactions in the ledger.

@@ -117,8 +117,19 @@ pub(crate) async fn without_key(stage: &Stage, order: &Order) -> Result<Seen, Se
 
 /// Opens the success page of a paid order, and once more if the shop needs a moment to look the payment up.
 pub(crate) async fn after_payment(stage: &Stage, order: &str, key: &str, what: &str) -> Result<Seen, SetupError> {
-    let before = stage.exchanges().len();
-    let query = [("order", order), ("amount", "998"), ("trans_key", key)];
+    after_payment_of(stage, order, PRICE, key, what).await
+}
+
+/// The same of another price.
+pub(crate) async fn after_payment_of(
+    stage: &Stage,
+    order: &str,
+    price: u64,
+    key: &str,
+    what: &str,
+) -> Result<Seen, SetupError> {
+    let (before, price) = (stage.exchanges().len(), price.to_string());
+    let query = [("order", order), ("amount", &*price), ("trans_key", key)];
     let seen = come_back(stage, what, &query).await?;
     let is_final =
         page::says_paid(&seen) || seen.status >= 400 || page::claim(&seen).is_some_and(|claim| claim != "unknown");
@@ -165,6 +176,11 @@ pub(crate) fn unclear(what: &str) -> Finding {
 
 /// Returns the JSON line of the job `checkout`.
 pub(crate) fn input(stage: &Stage, order: &str, currency: &str) -> Value {
+    input_of(stage, order, PRICE, currency)
+}
+
+/// The same of another price.
+pub(crate) fn input_of(stage: &Stage, order: &str, price: u64, currency: &str) -> Value {
     let success = match stage.troupe.plan.jobs.get(&Job::CheckoutReturn) {
         Some(Means::Url(url)) => format!("{url}{}order={order}", if url.contains('?') { "&" } else { "?" }),
         _ => format!("https://shop.example/success?order={order}"),
@@ -172,7 +188,7 @@ pub(crate) fn input(stage: &Stage, order: &str, currency: &str) -> Value {
     json!({
         "job": Job::Checkout.name(),
         "order": order,
-        "amount": PRICE,
+        "amount": price,
         "currency": currency,
         "successUrl": success,
     })

@@ -96,20 +96,79 @@ fn words(html: &str) -> String {
             tag.trim_start_matches('/').split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
         text.push_str(if MARKS.contains(&name) { "" } else { " . " });
         rest = after;
-        if HIDDEN.contains(&name) && !tag.starts_with('/') {
-            rest = after
-                .split_once(&format!("</{name}"))
-                .map_or("", |(_, rest)| rest.split_once('>').map_or("", |(_, rest)| rest));
+        if is_hidden(name, tag) {
+            rest = after_element(name, after);
         }
     }
     text.push_str(rest);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a tag begins an element that no customer reads.
+fn is_hidden(name: &str, tag: &str) -> bool {
+    if tag.starts_with(['/', '!']) || tag.ends_with('/') || EMPTY.contains(&name) {
+        return false;
+    }
+    let attributes = attributes(&tag[name.len()..]);
+    let has = |wanted: &str| attributes.iter().any(|(name, _)| *name == wanted);
+    let is_styled_away = attributes.iter().any(|(name, value)| {
+        let style: String = value.chars().filter(|letter| !letter.is_whitespace()).collect();
+        *name == "style" && (style.contains("display:none") || style.contains("visibility:hidden"))
+    });
+    HIDDEN.contains(&name) || has("hidden") || is_styled_away || (name == "dialog" && !has("open"))
+}
+
+/// Returns the attributes of a tag.
+fn attributes(mut tag: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    loop {
+        tag = tag.trim_start();
+        let Some(end) = tag.find(|letter: char| letter == '=' || letter.is_whitespace()) else {
+            found.push((tag, ""));
+            return found;
+        };
+        let (name, rest) = tag.split_at(end);
+        let Some(value) = rest.trim_start().strip_prefix('=').map(str::trim_start) else {
+            found.push((name, ""));
+            tag = rest;
+            continue;
+        };
+        let (value, rest) = match value.chars().next() {
+            Some(quote @ ('"' | '\'')) => value[1..].split_once(quote).unwrap_or((&value[1..], "")),
+            _ => value.split_at(value.find(char::is_whitespace).unwrap_or(value.len())),
+        };
+        found.push((name, value));
+        tag = rest;
+    }
+}
+
+/// Returns what follows the end of an element that has begun; nothing if it does not end.
+fn after_element<'a>(name: &str, mut rest: &'a str) -> &'a str {
+    let mut depth = 1;
+    while let Some((_, tagged)) = rest.split_once('<') {
+        let is_end = tagged.starts_with('/');
+        let is_same = tagged
+            .trim_start_matches('/')
+            .strip_prefix(name)
+            .is_some_and(|after| !after.starts_with(char::is_alphanumeric));
+        rest = tagged;
+        // The text of these two is no markup.
+        if is_same && (is_end || !["script", "style"].contains(&name)) {
+            depth = if is_end { depth - 1 } else { depth + 1 };
+        }
+        if depth == 0 {
+            return tagged.split_once('>').map_or("", |(_, after)| after);
+        }
+    }
+    ""
+}
+
+/// Tags without an end.
+const EMPTY: [&str; 8] = ["br", "col", "hr", "img", "input", "link", "meta", "source"];
 /// Tags within a sentence.
 const MARKS: [&str; 9] = ["a", "b", "em", "i", "small", "span", "strong", "code", "u"];
 /// Tags whose content no customer reads, or that stand on every page.
-const HIDDEN: [&str; 6] = ["script", "style", "template", "footer", "nav", "aside"];
+const HIDDEN: [&str; 7] = ["script", "style", "template", "noscript", "footer", "nav", "aside"];
 
 /// Returns the first sign of the program's internals that the page shows, if any.
 pub(crate) fn inside(body: &str) -> Option<&'static str> {
@@ -143,7 +202,8 @@ mod tests {
     /// Without a bound on what is read before each word, these take hours.
     #[test]
     fn a_page_of_any_size_is_read_in_time_that_grows_with_its_size() {
-        for words in ["unpaid ", "not paid ", "paid: ", "paid goods "] {
+        for words in ["unpaid ", "not paid ", "paid: ", "paid goods ", "<p hidden>", "<p hidden></p>", "<p a=b c='d' >"]
+        {
             assert!(!says_paid(&seen(&words.repeat(60_000))), "{words}");
         }
     }
@@ -163,6 +223,8 @@ mod tests {
             "<h1>Your order <b>is</b> <em>paid</em></h1>",
             "<dl><dt>Status</dt><dd>Paid</dd></dl>",
             "You have paid 9.98 GBP.",
+            "<div hidden><div>No.</div></div><input type=hidden hidden><p title=\"not hidden\" aria-hidden=true>Your order is paid</p>",
+            "<dialog open>Your order is paid</dialog>",
         ] {
             assert!(says_paid(&seen(text)), "{text}");
         }
@@ -188,6 +250,9 @@ mod tests {
             "<footer><p>Thank you for your order! Your order is paid once.</p></footer><h1>We look for your payment</h1>",
             "<h1>We could not find your payment</h1><p>Orders paid before 3 pm ship the same day.</p>",
             "Goods paid by card can be returned.",
+            "<p>We are waiting for your bank</p><p hidden>Your order is paid</p>",
+            "<p>We are waiting</p><div class='x' style=\"color: red; display: none\"><div>Shop</div>Your order is paid</div>",
+            "<noscript>Your order is paid</noscript><dialog>Your order is paid</dialog><p>We are waiting</p>",
         ] {
             assert!(!says_paid(&seen(text)), "{text}");
         }

@@ -12,7 +12,6 @@ use crate::{
     house::{Card, SetupError, text},
     judge::{broken, doubt, fault},
     plan::Job,
-    report::Outcome,
     shop::{Call, Seen, Silent},
     stage::Stage,
 };
@@ -90,7 +89,7 @@ pub(crate) async fn play(stage: &mut Stage, story: Redirect) -> Played {
     let findings = match story {
         Redirect::Genuine => genuine_findings(&genuine),
         Redirect::PaddingOracle | Redirect::FormatOracle | Redirect::TimingOracle => {
-            return oracle::play(stage, story, &genuine).await;
+            oracle::play(stage, story, &genuine).await?
         }
         Redirect::Replayed => replayed(stage, &genuine).await?,
         Redirect::Blanks => blanks(stage, &genuine).await?,
@@ -104,7 +103,19 @@ pub(crate) async fn play(stage: &mut Stage, story: Redirect) -> Played {
         Redirect::ErrorPages => error_pages(stage, &genuine).await?,
         _ => tampered(stage, story, &genuine).await?,
     };
-    Ok(stage.judged(findings))
+    let is_unread = findings.is_empty() && reads_nothing(stage, &genuine).await?;
+    let why = "the page shows neither the end of the card number nor anything else that differs from its reply to bad data: what it \
+               does with the data is not tested. Let it show the last four digits";
+    Ok(stage.judged(if is_unread { vec![doubt("page-not-read", why)] } else { findings }))
+}
+
+/// Whether the page is the same for a genuine customer and for bad data. A script may then read the data, or nothing.
+async fn reads_nothing(stage: &Stage, genuine: &Genuine) -> Result<bool, SetupError> {
+    if genuine.seen.body.contains(&genuine.card.number[12..]) {
+        return Ok(false);
+    }
+    let bad = told(stage, "bad data", "%%%", "x").await?;
+    Ok(bad.status == genuine.seen.status && bad.body == genuine.seen.body)
 }
 
 /// Opens the page with a genuine redirect, in the encoding that the page reads.
@@ -401,9 +412,4 @@ async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, S
     findings.dedup();
     findings.extend(hidden);
     Ok(findings)
-}
-
-/// For the oracle, which reports its own findings.
-pub(crate) fn judged(stage: &Stage, findings: Vec<Finding>) -> Outcome {
-    stage.judged(findings)
 }

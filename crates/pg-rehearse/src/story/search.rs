@@ -12,6 +12,7 @@ use crate::{
     finding::Finding,
     house::Card,
     judge::{doubt, fault},
+    plan::Job,
     stage::{Stage, Troupe},
     wire::Exchange,
 };
@@ -36,6 +37,10 @@ pub(crate) enum Place {
 }
 
 impl Place {
+    const fn is_output(self) -> bool {
+        matches!(self, Self::OutputCards | Self::OutputCredentials)
+    }
+
     const fn is_log(self) -> bool {
         matches!(self, Self::LogsCards | Self::LogsCredentials)
     }
@@ -48,19 +53,38 @@ const MOST: u64 = 256 << 20;
 /// The maximum number of files listed of a folder.
 const FILES: usize = 10_000;
 
-/// Whether the plan names the files or commands for these places.
-pub(crate) fn possible(troupe: &Troupe, places: &[Place]) -> bool {
-    !places.iter().all(|place| place.is_log()) || !troupe.plan.logs.is_empty() || troupe.plan.dump.is_some()
+/// Returns why these places cannot be searched.
+pub(crate) fn impossible(troupe: &Troupe, places: &[Place]) -> Option<&'static str> {
+    let plan = &troupe.plan;
+    if places.iter().all(|place| place.is_log()) && plan.logs.is_empty() && plan.dump.is_none() {
+        return Some("the plan names no logs and no dump under [hygiene]");
+    }
+    let is_unseen = plan.calls_shop(Job::Charge) && troupe.output.is_none();
+    (is_unseen && places.iter().all(|place| place.is_output())).then_some(
+        "the output of a shop is searched only if [shop] command starts it: name its logs under [hygiene], for H03 and H04",
+    )
+}
+
+/// Returns why a search has proved nothing.
+pub(crate) fn unsearched(stage: &Stage, places: &[Place]) -> Option<&'static str> {
+    let is_elsewhere = stage.troupe.plan.calls_shop(Job::Charge) && files(stage.directory()).is_empty();
+    (is_elsewhere && places.contains(&Place::Folder)).then_some(
+        "the shop keeps nothing in PG_REHEARSE_DIR: name its logs and a dump of its database under [hygiene], for H03",
+    )
 }
 
 /// The secrets to search for.
 pub(crate) struct Watch {
     card: Card,
+    /// The length of the shop's output before.
+    before: u64,
 }
 
 impl Watch {
-    pub(crate) fn begin(_: &Stage, card: &Card) -> Self {
-        Self { card: card.clone() }
+    pub(crate) fn begin(stage: &Stage, card: &Card) -> Self {
+        let output = stage.troupe.output.as_ref();
+        let before = output.and_then(|output| output.as_file().metadata().ok()).map_or(0, |file| file.len());
+        Self { card: card.clone(), before }
     }
 
     /// Returns all findings. The secrets occur in this drill only, so findings of earlier drills are not mixed in.
@@ -73,6 +97,15 @@ impl Watch {
                         let credentials = *place == Place::OutputCredentials;
                         findings.extend(self.texts(stage, "standard output", &ran.stdout, !credentials, credentials));
                         findings.extend(self.texts(stage, "standard error", &ran.stderr, !credentials, credentials));
+                    }
+                    if let Some(output) =
+                        stage.troupe.output.as_ref().filter(|_| stage.troupe.plan.calls_shop(Job::Charge))
+                    {
+                        let credentials = *place == Place::OutputCredentials;
+                        findings.extend(match since(output.path(), self.before) {
+                            Ok(text) => self.texts(stage, "the shop's output", &text, !credentials, credentials),
+                            Err(error) => vec![not_searched(format!("the shop's output: {error}"))],
+                        });
                     }
                 }
                 Place::LogsCards | Place::LogsCredentials => {
@@ -201,6 +234,12 @@ fn not_searched(what: String) -> Finding {
 
 fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Returns what was added to a file, or the end of it.
+fn since(path: &Path, before: u64) -> io::Result<String> {
+    let added = fs::metadata(path)?.len().saturating_sub(before);
+    end_of(path, added.min(MOST_OF_FILE)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns the last bytes of a file.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pg_sandbox::cards::{CARDS, Scenario};
 use serde_json::{Value, json};
 
-use super::{Played, order::answer_challenge};
+use super::{Played, charge::without_timeout, order::answer_challenge};
 use crate::{
     adapter::{Claim, End, Ran},
     finding::{Finding, Lane},
@@ -178,6 +178,7 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         let kind = "status-never-asked";
         findings.push(if story.card == Scenario::ChallengeRequired { fault(kind, why) } else { doubt(kind, why) });
     }
+    findings.extend(without_timeout(stage, story.rules));
     if began_paid {
         findings
             .push(fault("unpaid-but-said-paid", "the integration claims paid before the customer was authenticated"));
@@ -202,8 +203,8 @@ fn paid_unasked(exchanges: &[Exchange]) -> bool {
 /// Whether a payment that may have been executed was sent again without a reference and before a lookup.
 fn resent_blindly(exchanges: &[Exchange]) -> bool {
     let mut may_be_paid = false;
-    for one in exchanges {
-        if one.looks_up_payment() {
+    for (at, one) in exchanges.iter().enumerate() {
+        if one.looks_up(&exchanges[..at], &[]) {
             may_be_paid = false;
         } else if one.is(On::Payment) {
             if may_be_paid && one.parameter("uniqueMerchantReference").is_none_or(str::is_empty) {

@@ -91,6 +91,28 @@ impl Exchange {
         matches!(self.method.as_str(), "transaction/lookup" | "enterprise/transaction_lookup")
     }
 
+    /// Whether it looks up a payment among the requests before it, or a transaction with one of these keys, and the service
+    /// does not refuse it by itself.
+    pub(crate) fn looks_up(&self, before: &[Self], keys: &[&str]) -> bool {
+        let is_sent = |name: &str, value: &str| {
+            before.iter().filter(|one| !one.is(On::Lookup)).any(|one| {
+                // A payment that was cut before its body may have any reference.
+                one.parameter(name) == Some(value) || (one.is(On::Payment) && one.parameters.is_empty())
+            })
+        };
+        let names_it = |(name, value): &(String, String)| match name.as_str() {
+            "uniqueMerchantReference" | "merchantReference" => is_sent(name, value),
+            "transactionKey" | "trans_key" => keys.contains(&value.as_str()),
+            _ => false,
+        };
+        self.looks_up_payment() && self.refusal().is_none() && self.parameters.iter().any(names_it)
+    }
+
+    /// Returns the error code of a reply that comes from the service and not from the drill.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        self.error.as_deref().filter(|_| self.act.is_none_or(Act::is_honest))
+    }
+
     /// Whether it looks something up, and not the payment with another key than this one.
     pub(crate) fn is_lookup_of(&self, key: &str) -> bool {
         self.is(On::Lookup) && self.parameter("trans_key").is_none_or(|other| other == key)

@@ -9,7 +9,7 @@ use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-use super::{Act, Answer, Exchange, LateAt, On, UNAVAILABLE, Wire, body::Reply, edit::edited, exchange};
+use super::{Act, Answer, Exchange, LateAt, On, Wire, body::Reply, edit::edited, exchange};
 use crate::{clock, finding::Lane};
 
 /// The connection must be closed.
@@ -58,8 +58,8 @@ impl Wire {
     /// Returns the fault of this request.
     fn act(&self, exchange: &Exchange) -> Option<Act> {
         let mut state = self.state();
-        if state.lookups_fail && exchange.is(On::Lookup) {
-            return Some(UNAVAILABLE);
+        if state.lookups_fail.is_some() && exchange.is(On::Lookup) {
+            return state.lookups_fail;
         }
         let mut met = None;
         for (rule, seen) in self.rules.iter().zip(&mut state.seen) {

@@ -12,6 +12,7 @@ use crate::{
         order::{Meant, Order, after_payment, meant, paid, unclear, without_key},
         page,
     },
+    wire::{Act, FAILURES},
 };
 
 /// Posts the keys of other payments: of a cheaper one, and of another order of the same price.
@@ -96,8 +97,8 @@ fn unseen(stage: &Stage, order: &Order) -> String {
         return order.unknown(silent);
     }
     let remedy = if stage.troupe.plan.has(Job::CheckoutReturn) {
-        "the success page, opened without a key, is read the same before and after a payment: let it say what was settled, or \
-         print a claim in the answers"
+        "the success page, opened without a key, is read the same before a payment and 1.5 seconds after it: let it say what was \
+         settled, or print a claim in the answers"
     } else {
         "add the job checkout_return, whose page shows what was settled"
     };
@@ -119,11 +120,14 @@ pub(super) async fn forged_payment(stage: &mut Stage, order: &Order) -> Result<A
         return trusted("after a forged callback the success page says paid, but nothing was charged".to_owned());
     }
     if has_asked {
-        let again = forged_again(stage, order, is_unpaid).await?;
-        if again == Belief::Shown {
-            return trusted("a forged callback was trusted when the lookup of its payment failed".to_owned());
+        let mut is_silent = says_nothing(&seen);
+        for (what, how) in FAILURES {
+            let again = forged_again(stage, order, is_unpaid, what, how).await?;
+            if again == Belief::Shown {
+                return trusted(format!("a forged callback is trusted while lookups {what}"));
+            }
+            is_silent |= again == Belief::Unseen;
         }
-        let is_silent = says_nothing(&seen) || again == Belief::Unseen;
         if is_silent && !shows_belief(stage, order, is_unpaid, has_asked).await? {
             return Ok(Err(unseen(stage, order)));
         }
@@ -156,13 +160,19 @@ enum Belief {
     Unseen,
 }
 
-/// Posts another forged callback while all lookups fail.
-async fn forged_again(stage: &mut Stage, order: &Order, is_unpaid: bool) -> Result<Belief, SetupError> {
+/// Posts another forged callback while all lookups fail like this.
+async fn forged_again(
+    stage: &mut Stage,
+    order: &Order,
+    is_unpaid: bool,
+    what: &str,
+    how: Act,
+) -> Result<Belief, SetupError> {
     let before = stage.exchanges().len();
     let (token, key) = (stage.dice.letters(32), stage.dice.letters(32));
     let forged = order.callback(&token, &key);
-    stage.wire().fail_lookups(true);
-    let seen = post(stage, "another one, while lookups fail", FORM, forged).await;
+    stage.wire().fail_lookups(Some(how));
+    let seen = post(stage, &format!("another one, while lookups {what}"), FORM, forged).await;
     let mut is_shown = seen.as_ref().is_ok_and(page::says_paid);
     if !is_shown && is_unpaid {
         match &seen {
@@ -172,7 +182,7 @@ async fn forged_again(stage: &mut Stage, order: &Order, is_unpaid: bool) -> Resu
         };
         is_shown = page::says_paid(&without_key(stage, order).await?);
     }
-    stage.wire().fail_lookups(false);
+    stage.wire().fail_lookups(None);
     Ok(match is_shown {
         true => Belief::Shown,
         false if seen.as_ref().is_ok_and(says_nothing) => Belief::Unseen,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::HeaderMap;
 
-use super::{Genuine, Played, Redirect, cipher, open};
+use super::{Genuine, Redirect, cipher, open};
 use crate::{
     clock::Clock,
     finding::{Finding, Lane},
@@ -35,12 +35,11 @@ struct Sign {
     body: String,
 }
 
-pub(super) async fn play(stage: &Stage, story: Redirect, genuine: &Genuine) -> Played {
-    let findings = match story {
-        Redirect::TimingOracle => timing(stage, genuine).await?,
-        _ => answers(stage, story, genuine).await?,
-    };
-    Ok(super::judged(stage, findings))
+pub(super) async fn play(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
+    match story {
+        Redirect::TimingOracle => timing(stage, genuine).await,
+        _ => answers(stage, story, genuine).await,
+    }
 }
 
 async fn answers(stage: &Stage, story: Redirect, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
