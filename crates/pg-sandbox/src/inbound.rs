@@ -49,8 +49,8 @@ pub(crate) enum Caller {
     Unknown,
     /// The account with this name.
     Merchant(String),
-    /// The account with this id, if it was created at run time.
-    Account(String),
+    /// The account with this id and API key, if it was created at run time.
+    Account { id: String, key: String },
     /// The owner of the session with this key.
     Session(String),
 }
@@ -122,7 +122,9 @@ impl Caller {
                 return given("sessionKey").map_or(Self::Unknown, |key| Self::Session(key.to_owned()));
             }
         };
-        let unknown = || key.and_then(Account::id_of_key).map_or(Self::Unknown, |id| Self::Account(id.to_owned()));
+        let created =
+            |key: &str| Account::id_of_key(key).map(|id| Self::Account { id: id.to_owned(), key: key.to_owned() });
+        let unknown = || key.and_then(created).unwrap_or(Self::Unknown);
         merchant.map_or_else(unknown, |merchant| Self::Merchant(merchant.name.clone()))
     }
 }

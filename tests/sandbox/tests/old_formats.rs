@@ -91,7 +91,12 @@ fn the_newest_format_stays_as_it_was_written() {
     if std::env::var_os("PG_BLESS").is_some() {
         fs::write(sealed_rows_path(NEWEST), text).unwrap();
     } else {
-        assert!(text == sealed_rows(NEWEST), "rows of the newest format were written otherwise before");
+        // The sum is sealed together with a generation of the redo log, which is random.
+        let without_sum = |text: &str| -> Vec<String> {
+            text.split("INSERT INTO ").filter(|row| !row.starts_with("whole ")).map(str::to_owned).collect()
+        };
+        let known = without_sum(&sealed_rows(NEWEST));
+        assert!(without_sum(&text) == known, "rows of the newest format were written otherwise before");
     }
 }
 

@@ -66,6 +66,12 @@ impl Account {
         (api_key.len() == 2 * Self::ID && api_key.bytes().all(plain)).then(|| &api_key[..Self::ID])
     }
 
+    /// Whether this is one of its API keys.
+    #[must_use]
+    pub fn has_key(&self, api_key: &str) -> bool {
+        self.credentials.api_key == api_key || self.credentials.enterprise_api_key == api_key
+    }
+
     /// Returns the same account with another clock.
     #[must_use]
     pub fn with_clock(&self, clock: Clock) -> Self {

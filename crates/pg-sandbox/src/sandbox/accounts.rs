@@ -32,7 +32,11 @@ impl Sandbox {
     pub(super) fn scope(&mut self, real_now: Timestamp, inbound: &Inbound) -> Result<Scope, StoreError> {
         let caller = inbound.journaled.as_ref().map(|journaled| &journaled.caller);
         let account = match (&inbound.route, caller) {
-            (Route::Method(..), Some(Caller::Account(id))) => self.opens(&id.clone(), real_now)?,
+            (Route::Method(..), Some(Caller::Account { id, key })) => {
+                // An earlier account of the same name had the same id.
+                self.opens(id, real_now)?
+                    .filter(|id| self.accounts.get(id).is_some_and(|live| live.account.has_key(key)))
+            }
             (Route::Method(info, _), Some(Caller::Session(key))) if info.credentials == AuthScheme::Session => {
                 self.owner::<Session>(&key.clone(), real_now)?
             }

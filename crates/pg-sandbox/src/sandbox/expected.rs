@@ -53,7 +53,7 @@ fn named((name, value): (&str, &str)) -> Vec<Expected> {
 fn merchant<'a>(caller: Option<&'a Caller>, accounts: &'a Accounts) -> Option<&'a str> {
     match caller? {
         Caller::Merchant(name) => Some(name),
-        Caller::Account(id) => accounts.get(id).map(|live| &*live.account.name),
+        Caller::Account { id, .. } => accounts.get(id).map(|live| &*live.account.name),
         Caller::Unknown | Caller::Session(_) => None,
     }
 }
@@ -65,7 +65,7 @@ fn of_caller(inbound: &Inbound, caller: Option<&Caller>, settings: &Settings, ac
         return Vec::new();
     }
     let own = match caller {
-        Some(Caller::Account(_)) => merchant(caller, accounts),
+        Some(Caller::Account { .. }) => merchant(caller, accounts),
         _ => Some(""),
     };
     let address = peer(&inbound.request);
@@ -78,7 +78,7 @@ fn of_caller(inbound: &Inbound, caller: Option<&Caller>, settings: &Settings, ac
                 all.push((Meta::KIND, Meta::throttle_key(name)));
             }
         }
-        Some(Caller::Account(id)) if !accounts.has_copy(id) => {
+        Some(Caller::Account { id, .. }) if !accounts.has_copy(id) => {
             all.push((Meta::KIND, Meta::account_key(id)));
             all.push((Meta::KIND, Meta::account_faults_key(id)));
         }

@@ -192,7 +192,7 @@ impl Sandbox {
         let own = scope.account.as_ref().and_then(|id| self.accounts.get(id)).map(|live| &*live.account.name);
         let named = match &journaled.caller {
             Caller::Merchant(name) => Some(&**name),
-            Caller::Unknown | Caller::Account(_) | Caller::Session(_) => owner.as_deref(),
+            Caller::Unknown | Caller::Account { .. } | Caller::Session(_) => owner.as_deref(),
         };
         self.journal.add(&Noted {
             at,

@@ -262,9 +262,11 @@ impl Sealer {
         if since.generation > 0 {
             body.extend_from_slice(&since.generation.to_le_bytes());
         }
-        if since.is_needed {
-            // An earlier version of the sandbox, which does not look for the log, refuses the longer row.
-            body.push(NEEDED);
+        match since.needs {
+            Needs::Nothing => {}
+            // An earlier version of the sandbox, which would not look for it, refuses the longer row.
+            Needs::Length => body.push(NEEDS_LENGTH),
+            Needs::Generation => body.push(NEEDS_GENERATION),
         }
         let mut sealed = Vec::new();
         self.seal(&WHOLE, &body, &mut sealed);
@@ -281,24 +283,42 @@ impl Sealer {
         let (whole, since) = body.split_at_checked(Whole::BYTES).ok_or(NotSealedHere)?;
         let since = match since.split_first_chunk() {
             None if since.is_empty() => Since::default(),
-            Some((generation, needed @ ([] | [NEEDED]))) => {
-                Since { generation: u64::from_le_bytes(*generation), is_needed: !needed.is_empty() }
+            Some((generation, needs)) => {
+                let needs = match needs {
+                    [] => Needs::Nothing,
+                    [NEEDS_LENGTH] => Needs::Length,
+                    [NEEDS_GENERATION] => Needs::Generation,
+                    _ => return Err(NotSealedHere),
+                };
+                Since { generation: u64::from_le_bytes(*generation), needs }
             }
-            _ => return Err(NotSealedHere),
+            None => return Err(NotSealedHere),
         };
         Ok(Some((Whole::from_bytes(whole).ok_or(NotSealedHere)?, since)))
     }
 }
 
-/// The first generation of the redo log that the tables do not contain, and whether the log has to be there.
+/// The first generation of the redo log that the tables do not contain, and what has to be there of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Since {
     pub(super) generation: u64,
-    pub(super) is_needed: bool,
+    pub(super) needs: Needs,
 }
 
-/// Marks the sum of a store that is not complete without its log.
-const NEEDED: u8 = 1;
+/// What a store needs of its redo log to be complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// The store is complete without it.
+    #[default]
+    Nothing,
+    /// A log of its full length: an earlier version of the sandbox wrote the header of a generation with its first entry.
+    Length,
+    /// A log with the header of this generation.
+    Generation,
+}
+
+const NEEDS_LENGTH: u8 = 1;
+const NEEDS_GENERATION: u8 = 2;
 
 /// Returns the place of the sum.
 const WHOLE: Place<'static> =
@@ -393,8 +413,8 @@ mod tests {
         assert_ne!(whole, before);
         let row = sealer.seal_whole(whole, Since::default());
         assert_eq!(sealer.open_whole(&row), Ok(Some((whole, Since::default()))));
-        for is_needed in [false, true] {
-            let since = Since { generation: 7, is_needed };
+        for needs in [Needs::Nothing, Needs::Length, Needs::Generation] {
+            let since = Since { generation: 7, needs };
             let later = sealer.seal_whole(whole, since);
             assert_eq!(sealer.open_whole(&later), Ok(Some((whole, since))));
         }

@@ -23,7 +23,7 @@ use self::{
 };
 use super::{
     Kind, Query, Row, Store, StoreError, Syncer, schema,
-    seal::{Change, Sealer, Since, Whole},
+    seal::{Change, Needs, Sealer, Since, Whole},
 };
 
 mod ahead;
@@ -237,7 +237,7 @@ impl Store for Sqlite {
             // If SQLite has rolled its transaction back, the changes are in the log alone.
             Some(ahead) if ahead.behind || self.connection.is_autocommit() => self.catch_up()?,
             Some(ahead) if ahead.redo.is_nearly_full() => {
-                if let Err(error) = self.fold(true) {
+                if let Err(error) = self.fold(Needs::Generation) {
                     self.rollback();
                     return Err(error);
                 }
@@ -304,7 +304,7 @@ impl Store for Sqlite {
         let settled = self.catch_up_between_groups(&mut || !must_end && interrupted()).and_then(|()| {
             let is_nearly_full = self.ahead.as_ref().is_some_and(|ahead| ahead.redo.is_nearly_full());
             if is_nearly_full && self.later.is_empty() && !self.connection.is_autocommit() {
-                self.fold(true)
+                self.fold(Needs::Generation)
             } else {
                 Ok(())
             }

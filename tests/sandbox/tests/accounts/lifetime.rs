@@ -53,6 +53,28 @@ fn a_removed_account_is_unknown_and_leaves_nothing() {
     assert_eq!(names(&mut shared), ["ci-1"]);
 }
 
+/// A program may still send with the credentials of a removed account when another account has its name.
+#[test]
+fn credentials_of_a_removed_account_do_not_reach_a_new_one_of_its_name() {
+    let mut shared = Shared::new();
+    let old = shared.account(r#"{"name":"ci-1"}"#);
+    shared.send(Method::DELETE, "/_sandbox/accounts/ci-1", "");
+    let new = shared.account(r#"{"name":"ci-1"}"#);
+    shared.post("faults?account=ci-1", r#"{"method":"session/initiate","kind":"status","status":503}"#);
+    let enterprise = |shared: &mut Shared, job: &Job| {
+        let held = job.merchant.enterprise.as_ref().unwrap();
+        let (key, password) = (held.api_key.expose(), held.api_password.expose());
+        let form = format!("api_key={key}&api_password={password}&version=5");
+        shared.sandbox.handle(shared.now, pg_support::request(Method::POST, "/enterprise/gettoken", form)).status()
+    };
+    assert_eq!(enterprise(&mut shared, &old).as_u16(), 401);
+    let codes: Vec<Value> = (0..6).map(|_| old.session(&mut shared).1["errorCode"].clone()).collect();
+    assert_eq!((&codes[0], &codes[5]), (&"102".into(), &"121".into()), "its address is locked out elsewhere");
+    assert_eq!(shared.get("requests?account=ci-1"), Value::Array(Vec::new()));
+    assert_eq!([new.session(&mut shared).0, new.session(&mut shared).0], [503, 200], "its fault was left");
+    assert_ne!(enterprise(&mut shared, &new).as_u16(), 401);
+}
+
 #[test]
 fn a_time_to_live_is_measured_on_the_real_clock() {
     let mut shared = Shared::new();

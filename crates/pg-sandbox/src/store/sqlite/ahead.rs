@@ -18,7 +18,10 @@ use std::{
 use rusqlite::config::DbConfig;
 
 use super::{
-    super::{StoreError, Syncer, seal::Change, seal::Since},
+    super::{
+        StoreError, Syncer,
+        seal::{Change, Needs, Since},
+    },
     Sqlite, file,
     redo::{Left, Redo},
     table,
@@ -65,18 +68,24 @@ impl Sqlite {
         self.connection.pragma_query_value(None, "user_version", |_| Ok(()))?;
         let log = File::options().write(true).open(file::log(path));
         let log = Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?);
-        let (redo, left) = Redo::open(path, key, since)?;
+        // No reply depends on this random number. It is even, so that the regions are used in turn.
+        let step = self.connection.query_row("SELECT random() & 4294967294", [], |row| row.get(0))?;
+        let (redo, left) = Redo::open(path, key, (since, self.committed), step)?;
         // The file may be written from here on.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         self.run("BEGIN IMMEDIATE")?;
         left.iter().try_for_each(|left| self.redo(left))?;
-        self.seal_whole(Since { generation: redo.generation(), is_needed: true })?;
+        self.seal_whole(Since { generation: redo.generation() + 1, needs: Needs::Nothing })?;
         self.run("COMMIT")?;
-        // The file itself says that it needs the log from here on, and what was replayed is on the disk before the log is overwritten.
+        // What was replayed is on the disk, and the file needs no log, before the log is overwritten.
         self.copy_log()?;
         let syncer = redo.syncer().clone();
         let path = path.to_owned();
         self.ahead = Some(Ahead { path, redo, syncer, log, syncing: None, failure: None, behind: false });
+        self.run("BEGIN IMMEDIATE")?;
+        self.fold(Needs::Generation)?;
+        // The file itself says that it needs the log from here on.
+        self.copy_log()?;
         Ok(self)
     }
 
@@ -110,20 +119,20 @@ impl Sqlite {
     }
 
     /// Commits the changes of the redo log in SQLite, so that the log can restart, or end.
-    pub(super) fn fold(&mut self, is_needed: bool) -> Result<(), StoreError> {
+    pub(super) fn fold(&mut self, needs: Needs) -> Result<(), StoreError> {
         self.catch_up_with_later(&mut || false)?;
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
         // SQLite's last commit contains the changes that the next generation overwrites.
         ahead.settle()?;
         // If a power cut left a generation shorter than its successor expects, the store would seem damaged.
         ahead.syncer.sync()?;
-        let generation = ahead.redo.generation() + 1;
+        let next = ahead.redo.prepare(self.whole)?;
         self.touched = true;
-        self.seal_whole(Since { generation, is_needed })?;
+        self.seal_whole(Since { generation: next.generation, needs })?;
         self.run("COMMIT")?;
         self.committed = self.whole;
         if let Some(ahead) = &mut self.ahead {
-            ahead.redo.turn();
+            ahead.redo.turn(&next);
             ahead.sync_log();
         }
         Ok(())
@@ -153,14 +162,13 @@ impl Sqlite {
 
     /// Appends the changes of the transaction to the redo log.
     pub(super) fn append(&mut self) -> Result<(), StoreError> {
-        let (before, after) = (self.committed, self.whole);
         let Some(ahead) = &mut self.ahead else { return Ok(()) };
-        if !ahead.redo.has_changes() || ahead.redo.append(before, after)? {
+        if !ahead.redo.has_changes() || ahead.redo.append(self.whole)? {
             return Ok(());
         }
         // The changes do not fit into the log.
         ahead.redo.forget();
-        self.fold(true)?;
+        self.fold(Needs::Generation)?;
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)
     }
 
@@ -183,7 +191,7 @@ impl Sqlite {
         if self.connection.is_autocommit() {
             self.run("BEGIN IMMEDIATE")?;
         }
-        self.fold(false)?;
+        self.fold(Needs::Nothing)?;
         self.ahead.as_mut().map_or(Ok(()), Ahead::settle)?;
         self.copy_log()?;
         self.ahead.take().map_or(Ok(()), |ahead| ahead.redo.remove(&ahead.path))

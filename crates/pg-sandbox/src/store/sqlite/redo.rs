@@ -4,15 +4,17 @@
 //! the next request sees them; that transaction is committed rarely, so that a page which many groups change is written
 //! once. After a crash the missing changes are read from here.
 //!
-//! The file has two regions of the same size, which generations use in turn. A generation begins when SQLite has
-//! committed all of the previous one. It overwrites the generation before that, whose changes must already be on the
-//! disk in SQLite's files; see [`super::Sqlite`].
+//! The file has two regions of the same size, which generations use in turn. A generation begins when SQLite
+//! commits all of the previous one. It overwrites the generation before that, whose changes must already be on the
+//! disk in SQLite's files; see [`super::Sqlite`]. Its header is on the disk before that commit, with which the store asks for
+//! it: a log without that header is another store's, or an earlier copy, and lacks commits.
 //!
 //! A region consists of a header and entries, one for each group. An entry is its length, the sum of all rows after it,
 //! a mark, the changes, and a tag over the previous tag and all of this. So neither the remains of an earlier
 //! generation after the last entry nor half of an entry from a crash counts as an entry. The header names the
 //! generation and the sum of all rows before it; the store's own sum says which generation is the first that SQLite
-//! lacks. Rows are sealed as they are in their tables.
+//! lacks. The numbers of generations increase, by a random step at each start: so copies of one store, whose key and rows are the
+//! same, never accept each other's logs. Rows are sealed as they are in their tables.
 //!
 //! The mark says how much of the generation was on the disk when the entry was written. If an entry cannot be read
 //! although the mark of a later one says that it was on the disk, the log is damaged, and the store does not open: its
@@ -35,7 +37,11 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 use super::{
-    super::{StoreError, Syncer, seal::Since, seal::Whole, syncer::Synced},
+    super::{
+        StoreError, Syncer,
+        seal::{Needs, Since, Whole},
+        syncer::Synced,
+    },
     file,
 };
 use crate::{
@@ -73,7 +79,7 @@ pub(super) struct Redo {
     end: Arc<Mutex<End>>,
     syncer: Syncer,
     tags: Tags,
-    /// The entry of the current group, after space for a header.
+    /// The entry of the current group.
     entry: Vec<u8>,
 }
 
@@ -84,11 +90,11 @@ struct End {
     generation: u64,
     /// The number of bytes of the generations before this one.
     earlier: u64,
-    /// The length of the written part of the region: zero before the first entry.
+    /// The length of the written part of the region: zero before the first generation of this process.
     used: u64,
     /// The number of bytes that are on the disk for certain, earlier generations included.
     on_disk: u64,
-    /// The tag of the last entry, and the sum of all rows after it.
+    /// The tag of the header or the last entry, and the sum of all rows after the entry.
     last: Tag,
     whole: Whole,
 }
@@ -109,6 +115,13 @@ pub(super) struct Left {
     end: usize,
 }
 
+/// A generation that can begin: its header is on the disk.
+pub(super) struct Prepared {
+    pub(super) generation: u64,
+    /// The tag of the header.
+    tag: Tag,
+}
+
 /// An entry that could be read.
 struct Entry {
     changes: Range<usize>,
@@ -124,11 +137,17 @@ impl Left {
 }
 
 impl Redo {
-    /// Opens or creates the log of a store that only this process has open, and reads the entries that the store lacks,
-    /// oldest first. New entries belong to a later generation.
-    pub(super) fn open(store: &Path, key: &[u8; 32], since: Since) -> Result<(Self, Vec<Left>), StoreError> {
+    /// Opens or creates the log of a store that only this process has open, and reads the entries that the store, with this
+    /// sum of its rows, lacks, oldest first. The next generation is `step` after the last one; until it begins, nothing
+    /// can be appended.
+    pub(super) fn open(
+        store: &Path,
+        key: &[u8; 32],
+        (since, whole): (Since, Whole),
+        step: u32,
+    ) -> Result<(Self, Vec<Left>), StoreError> {
         let path = file::redo(store);
-        if since.is_needed && fs::metadata(&path).map_or(0, |found| found.len()) < WHOLE {
+        if since.needs != Needs::Nothing && fs::metadata(&path).map_or(0, |found| found.len()) < WHOLE {
             return Err(StoreError::Damaged(format!(
                 "{} is missing or cut, with acknowledged commits",
                 path.display()
@@ -136,8 +155,7 @@ impl Redo {
         }
         file::create(&path)?;
         let file = File::options().read(true).write(true).open(&path).map_err(|error| failed(&error))?;
-        let is_new = file.metadata().map_err(|error| failed(&error))?.len() == 0;
-        if !since.is_needed {
+        if since.needs == Needs::Nothing {
             // Without its name or its length, the log would seem to be missing or cut.
             let long =
                 file.set_len(WHOLE).and_then(|()| file.sync_all()).and_then(|()| private_file::sync_folder(&path));
@@ -145,14 +163,22 @@ impl Redo {
         }
         let synced = file.try_clone().map_err(|error| failed(&error))?;
         let tags = Tags(keyed(&*derived(key, b"pg-sandbox store redo")));
-        let (last, whole) = (NONE, Whole::default());
-        let end = End { file, tags: tags.clone(), generation: 0, earlier: 0, used: 0, on_disk: 0, last, whole };
+        let end = End { file, tags: tags.clone(), generation: 0, earlier: 0, used: 0, on_disk: 0, last: NONE, whole };
         let end = Arc::new(Mutex::new(end));
         let syncer = Syncer::of(Arc::<Mutex<End>>::clone(&end), synced);
         let mut redo = Self { end, syncer, tags, entry: Vec::new() };
-        let mut left = if is_new { Vec::new() } else { redo.left(since.generation)? };
-        redo.end().generation = left.last().map_or(1, |left| left.generation + 1).max(since.generation);
-        left.retain(|left| left.generation >= since.generation);
+        let mut left = redo.left(since.generation)?;
+        let is_begun = left.iter().any(|left| (left.generation, left.base) == (since.generation, whole));
+        if since.needs == Needs::Generation && !is_begun {
+            return Err(StoreError::Damaged(format!(
+                "{} is another store's log, an earlier copy or damaged, and lacks acknowledged commits",
+                path.display()
+            )));
+        }
+        let last = left.last().map_or(0, |left| left.generation).max(since.generation);
+        redo.end().generation = last + u64::from(step);
+        // The store may never have asked for a generation that has only its header.
+        left.retain(|left| left.generation >= since.generation && !left.entries.is_empty());
         redo.forget();
         Ok((redo, left))
     }
@@ -175,7 +201,7 @@ impl Redo {
 
     /// Whether the current group has changed anything.
     pub(super) fn has_changes(&self) -> bool {
-        self.entry.len() > HEADER + START
+        self.entry.len() > START
     }
 
     /// Removes the log of a store that needs it no more.
@@ -198,7 +224,7 @@ impl Redo {
     pub(super) fn forget(&mut self) {
         self.entry.clear();
         self.entry.shrink_to(LARGE);
-        self.entry.resize(HEADER + START, 0);
+        self.entry.resize(START, 0);
     }
 
     /// Whether SQLite should commit before the log has no space for another group.
@@ -207,38 +233,47 @@ impl Redo {
     }
 
     /// Writes the current group. Returns whether there was room for it.
-    pub(super) fn append(&mut self, before: Whole, after: Whole) -> Result<bool, StoreError> {
+    pub(super) fn append(&mut self, after: Whole) -> Result<bool, StoreError> {
         let mut end = locked(&self.end);
-        let begin = if end.used == 0 { 0 } else { HEADER };
-        if !end.has_room(self.entry.len() - begin) {
+        if !end.has_room(self.entry.len()) {
             return Ok(false);
         }
-        if end.used == 0 {
-            end.last = end.header(before, &mut self.entry[..HEADER]);
-        }
-        let tag = end.complete(&end.last, &mut self.entry, HEADER, after);
+        let tag = end.complete(&end.last, &mut self.entry, after);
         // A failed write leaves an invalid entry, which the next one overwrites.
-        let at = end.used;
-        end.write(at, &self.entry[begin..]).map_err(|error| failed(&error))?;
-        end.used += (self.entry.len() - begin) as u64;
+        let (generation, at) = (end.generation, end.used);
+        end.write(generation, at, &self.entry).map_err(|error| failed(&error))?;
+        end.used += self.entry.len() as u64;
         (end.last, end.whole) = (tag, after);
         drop(end);
         self.forget();
         Ok(true)
     }
 
-    /// Begins the next generation, which overwrites the previous one.
-    pub(super) fn turn(&mut self) {
+    /// Writes the header of the next generation, which overwrites the previous one, and syncs it.
+    pub(super) fn prepare(&self, base: Whole) -> Result<Prepared, StoreError> {
         let mut end = self.end();
-        end.generation += 1;
+        let generation = end.generation + 1;
+        let (header, tag) = end.header(generation, base);
+        end.write(generation, 0, &header).map_err(|error| failed(&error))?;
+        drop(end);
+        self.syncer.sync()?;
+        Ok(Prepared { generation, tag })
+    }
+
+    /// Begins the next generation.
+    pub(super) fn turn(&mut self, next: &Prepared) {
+        let mut end = self.end();
+        end.generation = next.generation;
         end.earlier += end.used;
-        end.used = 0;
+        end.used = HEADER as u64;
+        end.on_disk = end.earlier + end.used;
+        end.last = next.tag;
     }
 
     /// Returns the written part of this generation.
     pub(super) fn so_far(&mut self) -> Result<Option<Left>, StoreError> {
         let End { generation, used, .. } = *self.end();
-        if used == 0 {
+        if used <= HEADER as u64 {
             return Ok(None);
         }
         let bytes = self.region(turn_of(generation))?;
@@ -348,31 +383,31 @@ impl End {
         (length + TAG) as u64 <= ENTRIES - self.used
     }
 
-    /// Writes the header of this generation, and returns its tag.
-    fn header(&self, base: Whole, header: &mut [u8]) -> Tag {
-        let generation = (self.generation | MARKED).to_le_bytes();
-        fill(header, &[MAGIC, &generation, &base.to_bytes()]);
+    /// Returns the header of a generation, and its tag.
+    fn header(&self, generation: u64, base: Whole) -> ([u8; HEADER], Tag) {
+        let mut header = [0; HEADER];
         let (content, place) = header.split_at_mut(HEADER - TAG);
+        fill(content, &[MAGIC, &(generation | MARKED).to_le_bytes(), &base.to_bytes()]);
         let tag = self.tags.tag(&NONE, content);
         place.copy_from_slice(&tag);
-        tag
+        (header, tag)
     }
 
-    /// Writes the start and the tag of an entry that begins here, after one with a tag, and returns its tag.
-    fn complete(&self, before: &Tag, entry: &mut Vec<u8>, at: usize, whole: Whole) -> Tag {
-        let length = (entry.len() - at - LENGTH) as u32;
+    /// Writes the start and the tag of an entry after one with a tag, and returns its tag.
+    fn complete(&self, before: &Tag, entry: &mut Vec<u8>, whole: Whole) -> Tag {
+        let length = (entry.len() - LENGTH) as u32;
         let on_disk = self.on_disk.saturating_sub(self.earlier);
         let parts: [&[u8]; 4] =
             [&length.to_le_bytes(), &whole.to_bytes(), &self.generation.to_le_bytes(), &on_disk.to_le_bytes()];
-        fill(&mut entry[at..], &parts);
-        let tag = self.tags.tag(before, &entry[at..]);
+        fill(entry, &parts);
+        let tag = self.tags.tag(before, entry);
         entry.extend_from_slice(&tag);
         tag
     }
 
-    /// Writes at this position of the region.
-    fn write(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let at = turn_of(self.generation) * REGION + at;
+    /// Writes at this position of a generation's region.
+    fn write(&mut self, generation: u64, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let at = turn_of(generation) * REGION + at;
         self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.write_all(bytes))
     }
 }
@@ -386,11 +421,12 @@ impl Synced for Mutex<End> {
     fn is_on_disk(&self, written: u64) {
         let mut end = locked(self);
         end.on_disk = end.on_disk.max(written);
-        if end.used > 0 {
+        if end.used > HEADER as u64 {
             let mut receipt = vec![0; START];
-            end.complete(&NONE, &mut receipt, 0, end.whole);
+            end.complete(&NONE, &mut receipt, end.whole);
             // Without a receipt nothing is lost but a proof of damage; if the disk has failed, the next entry shows it.
-            let _ = end.write(ENTRIES, &receipt);
+            let generation = end.generation;
+            let _ = end.write(generation, ENTRIES, &receipt);
         }
     }
 }
