@@ -17,7 +17,7 @@ pub enum Value {
 }
 
 /// Unknown fields in their original order. A name that is repeated consecutively makes a list, as
-/// repeated elements do in XML. `Debug` masks likely card numbers.
+/// repeated elements do in XML. `Debug` masks likely card numbers, and hides values whose names say that they are secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(Cow<'static, str>, Value)>);
 
@@ -100,7 +100,9 @@ fn kept(text: Cow<'_, str>) -> Cow<'static, str> {
 
 impl fmt::Debug for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter().map(|(name, value)| (mask::text(name), value))).finish()
+        let hidden = Value::Text(Cow::Borrowed("***"));
+        let shown = |(name, value)| (mask::text(name), if mask::names_a_secret(name) { &hidden } else { value });
+        f.debug_map().entries(self.iter().map(shown)).finish()
     }
 }
 
