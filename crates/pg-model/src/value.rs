@@ -135,4 +135,14 @@ mod tests {
             assert_eq!(kept(Cow::Borrowed(text)), text);
         }
     }
+
+    #[test]
+    fn debug_hides_values_whose_names_say_that_they_are_secret() {
+        let mut inner = Extra::default();
+        inner.push("cardCV2", Value::text("917".into()));
+        let mut extra = Extra::default();
+        extra.push("apiPassword", Value::text("geheim".into()));
+        extra.push("echo", Value::Record(inner));
+        assert_eq!(format!("{extra:?}"), r#"{"apiPassword": "***", "echo": {"cardCV2": "***"}}"#);
+    }
 }
