@@ -17,7 +17,7 @@ pub enum Value {
 }
 
 /// Unknown fields in their original order. A name that is repeated consecutively makes a list, as
-/// repeated elements do in XML. `Debug` masks likely card numbers.
+/// repeated elements do in XML. `Debug` masks likely card numbers, and hides values whose names say that they are secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Extra(Vec<(Cow<'static, str>, Value)>);
 
@@ -100,7 +100,9 @@ fn kept(text: Cow<'_, str>) -> Cow<'static, str> {
 
 impl fmt::Debug for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter().map(|(name, value)| (mask::text(name), value))).finish()
+        let hidden = Value::Text(Cow::Borrowed("***"));
+        let shown = |(name, value)| (mask::text(name), if mask::names_a_secret(name) { &hidden } else { value });
+        f.debug_map().entries(self.iter().map(shown)).finish()
     }
 }
 
@@ -132,5 +134,15 @@ mod tests {
         for text in ["é", "ab", "a1", "1a", "-1", "100", "1.5"] {
             assert_eq!(kept(Cow::Borrowed(text)), text);
         }
+    }
+
+    #[test]
+    fn debug_hides_values_whose_names_say_that_they_are_secret() {
+        let mut inner = Extra::default();
+        inner.push("cardCV2", Value::text("917".into()));
+        let mut extra = Extra::default();
+        extra.push("apiPassword", Value::text("geheim".into()));
+        extra.push("echo", Value::Record(inner));
+        assert_eq!(format!("{extra:?}"), r#"{"apiPassword": "***", "echo": {"cardCV2": "***"}}"#);
     }
 }

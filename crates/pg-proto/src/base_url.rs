@@ -32,8 +32,8 @@ impl BaseUrl {
     /// # Ok::<(), pg_proto::BaseUrlError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, BaseUrlError> {
-        // Text before an @ could be a password.
-        let shown = text.rsplit('@').next().unwrap_or_default();
+        // Text before an @ could be a password, and a query or a fragment could contain one.
+        let shown = text.rsplit('@').next().unwrap_or_default().split(['?', '#']).next().unwrap_or_default();
         let error = |why| BaseUrlError(shown.to_owned(), why);
         if text.contains('#') {
             return Err(error("it has a fragment"));
@@ -171,6 +171,17 @@ mod tests {
     fn a_password_in_an_address_is_not_repeated() {
         let error = BaseUrl::parse("https://user:geheim@gateway.example").unwrap_err();
         assert_eq!(error.to_string(), "\"gateway.example\" is not a valid base address: it contains credentials");
+        for (part, why) in [("?apiPassword=geheim", "it has a query"), ("#geheim", "it has a fragment")] {
+            let error = BaseUrl::parse(&format!("https://gateway.example/{part}")).unwrap_err();
+            assert_eq!(error.to_string(), format!("\"https://gateway.example/\" is not a valid base address: {why}"));
+            assert!(!format!("{error:?}").contains("geheim"));
+        }
+        // A query without a scheme, a password with a question mark.
+        for text in
+            ["gateway.example?p=geheim", "https://u:geheim?x@gateway.example", "https://u:x?geheim@gateway.example"]
+        {
+            assert!(!BaseUrl::parse(text).unwrap_err().to_string().contains("geheim"), "{text}");
+        }
     }
 
     #[test]

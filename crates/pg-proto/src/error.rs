@@ -51,8 +51,9 @@ pub enum ReplyError {
     Unreadable(Box<Unreadable>),
 }
 
-/// An error code of the service. `Debug` and `Display` mask all text that looks like a card number. The alternate form
-/// `{:#}` leaves out what to do, for messages that already say it.
+/// An error code of the service. `Debug` and `Display` mask all text that looks like a card number. A refusal that an
+/// [`Account`](crate::Account) has read repeats neither the credentials of the account nor other secrets of the request under
+/// their names. The alternate form `{:#}` leaves out what to do, for messages that already say it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
     /// HTTP status of the reply: 400, 401 or 403 in version 3 (spec 1 §7), not shown for version 5.
@@ -84,7 +85,8 @@ pub struct Unreadable {
     /// What is wrong with the body. `None` if the body is readable, but the status means failure and the body names no
     /// error.
     pub why: Option<DecodeError>,
-    /// The start of the body, unless it is compressed. Text that looks like a card number is masked.
+    /// The start of the body, unless it is compressed. Text that looks like a card number is masked, and so are secrets of the
+    /// request that it repeats.
     pub excerpt: String,
 }
 
@@ -315,7 +317,8 @@ impl fmt::Debug for Refused {
             .field("error_code", &mask::text(self.code().as_str()))
             .field("trace_code", &mask::text(self.error.trace_code.as_str()))
             .field("error_message", &mask::text(&self.error.error_message))
-            .field("extra", &self.error.extra)
+            // Only the names: a value may repeat anything of the request.
+            .field("extra", &self.error.extra.iter().map(|(name, _)| mask::text(name)).collect::<Vec<_>>())
             .finish()
     }
 }
@@ -323,17 +326,20 @@ impl fmt::Debug for Refused {
 impl std::error::Error for Refused {}
 
 impl Unreadable {
+    /// Creates the error. `hidden` returns a text without what it repeats of the request.
     pub(crate) fn new(
         http_status: StatusCode,
-        (content_type, encoding): (&str, &str),
+        [content_type, encoding]: [&str; 2],
         why: Option<DecodeError>,
         body: &[u8],
+        hidden: impl Fn(&str) -> String,
     ) -> Self {
+        let masked = |text: &str| mask::text(&hidden(text));
         let body = if encoding.is_empty() { body } else { b"" };
-        let text = mask::text(&String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT)]));
+        let text = masked(&String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT)]));
         let printable = |c: char| if c.is_control() { ' ' } else { c };
         let excerpt = text.chars().take(EXCERPT).map(printable).collect();
-        let (content_type, content_encoding) = (content_type.to_owned(), encoding.to_owned());
+        let (content_type, content_encoding) = (masked(content_type), masked(encoding));
         Self { http_status, content_type, content_encoding, why, excerpt }
     }
 }

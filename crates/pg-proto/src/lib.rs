@@ -62,6 +62,7 @@ mod misuse;
 mod preview;
 mod raw;
 mod redirect;
+mod repeated;
 mod reply;
 mod request;
 #[cfg(test)]

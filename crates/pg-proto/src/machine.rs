@@ -187,6 +187,9 @@ pub enum Failure {
 #[expect(clippy::large_enum_variant, reason = "an action is taken apart where it is made")]
 pub enum Action<D, O> {
     /// Save the machine, then send this request. Answer with [`Event::Reply`] or [`Event::Failed`].
+    ///
+    /// Never log the request: its own `Debug`, that of the crate `http`, prints card number, CV2, API key and password.
+    /// [`Preview`](crate::Preview) shows it masked.
     Send(http::Request<Bytes>),
     /// Return at this time, with [`Event::Woken`], or earlier with an [`Event::Input`].
     WaitUntil(Moment),

@@ -56,23 +56,31 @@ impl Account {
         response: &http::Response<Bytes>,
         reply: Result<Reply<R>, DecodeError>,
     ) -> Result<R, ReplyError> {
-        let reply = reply.map_err(|why| ReplyError::Unreadable(unreadable(response, Some(why))))?;
+        let mut reply = reply.map_err(|why| self.unreadable(response, Some(why)))?;
         if !reply.error.error_code.is_empty() {
+            self.remove_repeated(&mut reply.error);
             return Err(ReplyError::Refused(Refused::new(service, response.status(), reply.error, self.dialect())));
         }
         if !response.status().is_success() {
-            return Err(ReplyError::Unreadable(unreadable(response, None)));
+            return Err(self.unreadable(response, None));
         }
         Ok(reply.record)
     }
-}
 
-fn unreadable(response: &http::Response<Bytes>, why: Option<DecodeError>) -> Box<Unreadable> {
-    let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
-    let named = header(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity"));
-    let encoding = named.or_else(|| response.body().starts_with(GZIP).then_some("gzip")).unwrap_or_default();
-    let content_type = header(CONTENT_TYPE).unwrap_or_default();
-    Box::new(Unreadable::new(response.status(), (content_type, encoding), why, response.body()))
+    fn unreadable(&self, response: &http::Response<Bytes>, why: Option<DecodeError>) -> ReplyError {
+        let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let named = header(CONTENT_ENCODING).filter(|encoding| !encoding.eq_ignore_ascii_case("identity"));
+        let encoding = named.or_else(|| response.body().starts_with(GZIP).then_some("gzip")).unwrap_or_default();
+        let content_type = header(CONTENT_TYPE).unwrap_or_default();
+        let hidden = |text: &str| self.without_repeated(text);
+        ReplyError::Unreadable(Box::new(Unreadable::new(
+            response.status(),
+            [content_type, encoding],
+            why,
+            response.body(),
+            hidden,
+        )))
+    }
 }
 
 #[cfg(test)]

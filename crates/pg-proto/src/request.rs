@@ -25,6 +25,9 @@ const COMMA: &[u8] = b"%2C";
 impl Account {
     /// Checks, signs and encodes a request.
     ///
+    /// Never log the result: its `Debug`, that of the crate `http`, prints the body, with card number, CV2, API key and
+    /// password. [`Preview`](crate::Preview) shows it masked.
+    ///
     /// # Errors
     ///
     /// [`Misuse`] with every broken rule at once. Nothing was sent.

@@ -4,10 +4,16 @@
 
 use bytes::Bytes;
 use pg_model::{
-    ApiRequest as _, AuthSessionKey, Dialect, EnterpriseRefund, ErrorCode, Initiate, Outcome, Refund, Remedy, Repeat,
-    TokenLookup,
+    ApiRequest as _, Auth, AuthSessionKey, CardDetails, Currency, Dialect, EnterpriseRefund, ErrorCode, Initiate, Item,
+    Order, Outcome, Refund, Remedy, Repeat, TokenLookup,
 };
-use pg_proto::{Account, BaseUrl, Credentials, Refused, ReplyError};
+use pg_proto::{
+    Account, BaseUrl, Credentials, Refused, ReplyError,
+    machine::{
+        Event, Machine as _, Moment,
+        charge::{Charge, ChargeBounds},
+    },
+};
 
 fn account() -> Account {
     Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("key", "password", "sha"))
@@ -202,4 +208,43 @@ fn json_of_something_else_is_no_empty_lookup() {
     assert!(matches!(error, ReplyError::Unreadable(_)), "{error}");
     let empty = account().reply::<TokenLookup>(response(200, "application/json", r#"{"cardKeyDetails":[]}"#)).unwrap();
     assert!(empty.card_key_details.is_empty());
+}
+
+/// A service, or a proxy, may answer with the form that it received.
+#[test]
+fn a_reply_that_repeats_the_request_shows_no_secret() {
+    let secrets = ["TheApiKey0123", "ThePassword0123", "987", "4111111111111111"];
+    let account = Account::new(
+        BaseUrl::parse("https://gateway.example").unwrap(),
+        Credentials::new("TheApiKey0123", "ThePassword0123", "TheShaKey"),
+    );
+    let order = Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+    let payment = Auth::new(CardDetails::new("4111111111111111", "12", "49").cv2("987"), order);
+    let form = account.request(&payment).unwrap().into_body();
+    let form = std::str::from_utf8(&form).unwrap();
+    let html = form.replace('&', "&amp;");
+    let words = "Invalid cardNumber 4111111111111111, CV2 987, key TheApiKey0123, password ThePassword0123";
+    let refusal = |message: &str| {
+        format!(
+            "<serviceResponse><errorCode>937</errorCode><traceCode>ThePassword0123</traceCode><errorMessage>{message}\
+             </errorMessage><note><cardCV2>987</cardCV2><text>{message}</text></note></serviceResponse>"
+        )
+    };
+    for body in [refusal(&html), refusal(words), format!("<html><pre>{html}</pre>"), form.to_owned(), words.to_owned()]
+    {
+        for status in [200, 400, 502] {
+            let reply = || response(status, "text/html; x=4111111111111111; y=ThePassword0123", &body);
+            let error = account.reply::<Auth>(reply()).unwrap_err();
+            let mut charge = Charge::new(account.clone(), payment.clone(), ChargeBounds::default().lookups(0)).unwrap();
+            let _ = charge.step(Event::Begin, Moment::from_millis(1), 0);
+            let action = charge.step(Event::Reply(reply()), Moment::from_millis(2), 0);
+            for shown in
+                [format!("{error} {error:?} {error:#}"), format!("{action:?}"), charge.save().text().to_owned()]
+            {
+                for secret in secrets {
+                    assert!(!shown.contains(secret), "{secret} of {body} is in {shown}");
+                }
+            }
+        }
+    }
 }

@@ -60,6 +60,20 @@ impl<S: IntentStore> Suite<'_, S> {
         }
     }
 
+    /// The order in which intents were created is another one.
+    pub(super) async fn the_longest_due_is_claimed_first(&self) {
+        let suite = self.apart("order");
+        suite.submitted("older").await;
+        suite.submitted("newer").await;
+        suite.take("older", "w1", OVER).await;
+        // They are equal if the clock stands still.
+        if suite.row("older").await.due > suite.row("newer").await.due {
+            let claimed = suite.claim("w2", 1, HOUR).await;
+            let found: Vec<&str> = claimed.iter().map(|row| &*row.key.reference).collect();
+            CLAIM.is("began two, and the lease of the older one ended later; claimed at most 1", found, ["newer"]);
+        }
+    }
+
     pub(super) async fn one_intent_is_claimed_by_its_own_worker_or_when_due(&self) {
         self.begun("single", "w1", HOUR).await;
         let before = self.row("single").await;
@@ -97,5 +111,9 @@ impl<S: IntentStore> Suite<'_, S> {
         CLAIM_KINDS.is("claimed it as version 3: its version", versions, Ok(vec![3]));
         let older = self.store.claim(&suite.account, "w1", 10, HOUR, &kinds("charge authCardKey", 2)).await;
         CLAIM_KINDS.is("claimed it as version 3, then as version 2", older, Ok(vec![]));
+        suite.submitted("known").await;
+        let claimed = suite.claim("w1", 1, HOUR).await;
+        let found: Vec<&str> = claimed.iter().map(|row| &*row.key.reference).collect();
+        CLAIM_KINDS.is("version 3 was due, then version 1; claimed at most 1 as version 1", found, ["known"]);
     }
 }

@@ -3,11 +3,11 @@
 use super::{
     HOUR, OVER, Suite, ending, hold_of, known,
     promise::{
-        CLAIM, CLAIM_ONE, DELIVER, DIRECT, DIRECT_ANEW, DIRECT_ENDED, END, END_CLAIMS, END_DUE, END_EVENT, FENCED,
-        HISTORY, TOLD, UNTOLD, UNTOLD_AGAIN, UNTOLD_LATER,
+        BEGIN, CLAIM, CLAIM_ONE, DELIVER, DIRECT, DIRECT_ANEW, DIRECT_ENDED, END, END_CLAIMS, END_DUE, END_EVENT,
+        FENCED, HISTORY, TOLD, UNTOLD, UNTOLD_AGAIN, UNTOLD_LATER,
     },
 };
-use crate::{Claimed, Directive, IntentRow, IntentStatus, IntentStore};
+use crate::{Begun, Claimed, Directive, IntentRow, IntentStatus, IntentStore, NewIntent};
 
 impl<S: IntentStore> Suite<'_, S> {
     pub(super) async fn ends_are_final_unless_unknown(&self) {
@@ -41,6 +41,12 @@ impl<S: IntentStore> Suite<'_, S> {
         for directive in [Directive::Park, Directive::Reconcile] {
             let directed = self.store.direct(&self.key("ends"), directive).await;
             DIRECT_ENDED.is(&format!("{directive:?} after the end"), directed, Ok(false));
+        }
+        let done = "ended as paid, then began again with another state";
+        let again = NewIntent { state: "other".to_owned(), ..self.fresh("ends", Some("w3"), HOUR) };
+        match self.store.begin(again).await {
+            Ok(Begun::Existing(found)) => Self::unchanged(BEGIN, done, &found, &row),
+            other => BEGIN.broken(done, "Existing, with the row that has ended", &format!("{other:?}")),
         }
         Self::unchanged(FENCED, "ended as paid, then tried every other change", &self.row("ends").await, &row);
     }

@@ -36,6 +36,8 @@ impl<S: IntentStore> Suite<'_, S> {
         let done = "delivered event 2, claimed, ended as unknown having heard event 1, without a quiet time";
         let row = end(done, &self.die("planned").await, IntentEnd { heard: 1, ..unknown(None) }).await;
         END_DUE.is(&format!("{done}: is due"), row.is_due(), true);
+        let events = self.store.events(&key, 0).await;
+        END_HEARD.is(&format!("{done}: events"), events, Ok(vec![(2, "two".to_owned())]));
         let done = "a lookup was planned in an hour; claimed for an event, ended as unknown having heard it";
         let row = end(done, &self.die("planned").await, IntentEnd { heard: 2, ..unknown(None) }).await;
         let found = (row.is_due(), row.lookups, row.due < i64::MAX);

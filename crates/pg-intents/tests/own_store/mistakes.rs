@@ -38,6 +38,28 @@ enum Mistake {
     UntoldHidesAll,
     RestForgetsLookup,
     SharesForgotten,
+    BeginReplacesEnded,
+    BeginComparesPrefix,
+    AccountIgnoresCase,
+    RequestCut,
+    AsksCut,
+    OutcomeCut,
+    EventCut,
+    EnlistNotAtomic,
+    SharesNotAtomic,
+    UntoldNotAtomic,
+    DeliverNotAtomic,
+    SaveWritesRowBack,
+    RestWritesRowBack,
+    EndWritesRowBack,
+    EndDeletesEvents,
+    ClaimLimitsFirst,
+    ClaimByCreation,
+}
+
+/// Cuts a text as a column of 255 characters does.
+fn cut(text: &mut String) {
+    *text = text.chars().take(255).collect();
 }
 
 /// The store with a mistake.
@@ -69,6 +91,26 @@ impl Mistaken {
         self.0.read(|data, _| data.intents.keys().filter(is_twin).cloned().collect())
     }
 
+    /// Reads a row, and writes it back as a whole in a second transaction, if the lease holds at both times.
+    async fn write_back(
+        &self,
+        hold: &IntentLease,
+        change: impl FnOnce(&mut Stored, i64) + Send,
+    ) -> Result<(), StoreError> {
+        let held = |data: &Data| {
+            let stored = data.intents.get(&hold.key).filter(|stored| stored.row.hold().as_ref() == Some(hold));
+            stored.cloned().ok_or(StoreError::Lost)
+        };
+        let mut stored = self.0.read(|data, _| held(data))??;
+        tokio::task::yield_now().await;
+        self.0.change(|data, now| {
+            held(data)?;
+            change(&mut stored, now);
+            stored.row.changed = now;
+            Ok((vec![Change::Intent(Box::new(stored))], ()))
+        })
+    }
+
     /// Saves if the row of a key is as this says.
     fn save_if(&self, hold: &IntentLease, state: &str, is: impl Fn(&IntentRow) -> bool) -> Result<(), StoreError> {
         let saved = self.0.change_one(&hold.key, |stored, now| {
@@ -82,7 +124,6 @@ impl Mistaken {
 
 impl IntentStore for Mistaken {
     pass_on! {
-        enlist(name: &str) -> String;
         renew(hold: &IntentLease, lease: Duration) -> ();
         release(hold: &IntentLease, wake: Duration) -> ();
         events(key: &IntentKey, after: i32) -> Vec<(i32, String)>;
@@ -92,20 +133,33 @@ impl IntentStore for Mistaken {
         stopped(account: &str) -> Option<String>;
     }
 
+    async fn enlist(&self, name: &str) -> Result<String, StoreError> {
+        if self.1 != Mistake::EnlistNotAtomic {
+            return self.0.enlist(name).await;
+        }
+        let number = self.0.read(|data, _| data.workers + 1)?;
+        tokio::task::yield_now().await;
+        self.0.change(|_, _| Ok((vec![Change::Worker(number)], format!("{name}#{number}"))))
+    }
+
     async fn begin(&self, mut new: NewIntent) -> Result<Begun, StoreError> {
         let folded = |key: &IntentKey| match self.1 {
             Mistake::BeginIgnoresAccount => (String::new(), key.reference.clone()),
             Mistake::BeginIgnoresCase => (key.account.clone(), key.reference.to_lowercase()),
+            Mistake::AccountIgnoresCase => (key.account.to_lowercase(), key.reference.clone()),
+            Mistake::BeginComparesPrefix => (key.account.clone(), key.reference.chars().take(255).collect()),
             _ => (key.account.clone(), key.reference.clone()),
         };
         match self.1 {
-            Mistake::TextsCut => new.state = new.state.chars().take(65_535).collect(),
+            Mistake::TextsCut => new.state = new.state.chars().take(21_845).collect(),
             Mistake::LeaseInSeconds => new.lease /= 1000,
+            Mistake::RequestCut => new.request.iter_mut().for_each(cut),
             _ => {}
         }
         let found = self.0.read(|data, now| {
             let mut all = data.intents.values();
-            all.find(|stored| folded(&stored.row.key) == folded(&new.key)).map(|stored| stored.at(now))
+            let found = all.find(|stored| folded(&stored.row.key) == folded(&new.key)).map(|stored| stored.at(now));
+            found.filter(|row| self.1 != Mistake::BeginReplacesEnded || row.status != IntentStatus::Ended)
         })?;
         if self.1 == Mistake::BeginNotAtomic {
             tokio::task::yield_now().await;
@@ -130,7 +184,12 @@ impl IntentStore for Mistaken {
         self.0.claim_one(key, owner, lease, kinds).await
     }
 
-    async fn rest(&self, hold: &IntentLease, rest: IntentRest) -> Result<(), StoreError> {
+    async fn rest(&self, hold: &IntentLease, mut rest: IntentRest) -> Result<(), StoreError> {
+        match self.1 {
+            Mistake::AsksCut => rest.asks.iter_mut().for_each(cut),
+            Mistake::RestWritesRowBack => return self.write_back(hold, |stored, now| stored.rest(rest, now)).await,
+            _ => {}
+        }
         let wake = rest.wake;
         self.0.rest(hold, rest).await?;
         if self.1 == Mistake::RestForgetsLookup {
@@ -158,6 +217,14 @@ impl IntentStore for Mistaken {
                 Ok((vec![Change::Shares(wish.account.to_owned(), shares)], ()))
             })?;
         }
+        if self.1 == Mistake::SharesNotAtomic {
+            let mut shares = self.0.read(|data, _| data.shares.get(wish.account).cloned().unwrap_or_default())?;
+            tokio::task::yield_now().await;
+            return self.0.change(|_, now| {
+                let usable = take_shares(&mut shares, &wish, now);
+                Ok((vec![Change::Shares(wish.account.to_owned(), shares)], usable))
+            });
+        }
         self.0.shares(wish).await
     }
 
@@ -174,11 +241,30 @@ impl IntentStore for Mistaken {
                 self.save_if(hold, state, |row| row.owner.is_none() && row.fence == fence)
             }
             Mistake::SavedWithoutOwner => Ok(()),
+            Mistake::SaveWritesRowBack => {
+                let save = |stored: &mut Stored, now| {
+                    (stored.row.state, stored.row.due) = (state.to_owned(), later(now, lease));
+                };
+                self.write_back(hold, save).await
+            }
             _ => self.0.save(hold, state, lease).await,
         }
     }
 
-    async fn end(&self, hold: &IntentLease, end: IntentEnd) -> Result<(), StoreError> {
+    async fn end(&self, hold: &IntentLease, mut end: IntentEnd) -> Result<(), StoreError> {
+        match self.1 {
+            Mistake::OutcomeCut => cut(&mut end.outcome),
+            Mistake::EndWritesRowBack => return self.write_back(hold, |stored, now| stored.end(end, now)).await,
+            Mistake::EndDeletesEvents => {
+                self.0.end(hold, end).await?;
+                let emptied = |stored: &mut Stored, _| {
+                    stored.events.clear();
+                    Ok(())
+                };
+                return self.0.change_one(&hold.key, emptied).map(|_| ());
+            }
+            _ => {}
+        }
         let has_ended = self.0.find(&hold.key).await?.is_some_and(|row| row.status == IntentStatus::Ended);
         if has_ended && self.1 == Mistake::EndOverwrites {
             return self.then(&hold.key, |row, _| row.outcome = Some(end.outcome));
@@ -187,7 +273,20 @@ impl IntentStore for Mistaken {
     }
 
     async fn deliver(&self, key: &IntentKey, event: &str) -> Result<bool, StoreError> {
-        let delivered = self.0.deliver(key, event).await;
+        if self.1 == Mistake::DeliverNotAtomic {
+            let stored = self.0.read(|data, _| data.intents.get(key).cloned())?;
+            tokio::task::yield_now().await;
+            let Some(mut stored) = stored else { return Ok(false) };
+            return self.0.change(|_, now| {
+                let delivered = stored.deliver(event, now);
+                Ok((vec![Change::Intent(Box::new(stored))], delivered))
+            });
+        }
+        let mut event = event.to_owned();
+        if self.1 == Mistake::EventCut {
+            cut(&mut event);
+        }
+        let delivered = self.0.deliver(key, &event).await;
         if self.1 == Mistake::DeliverEndsLease && delivered == Ok(true) {
             self.then(key, |row, now| row.due = now)?;
         }
@@ -204,6 +303,7 @@ impl IntentStore for Mistaken {
     ) -> Result<Vec<IntentRow>, StoreError> {
         let is_due = |stored: &&Stored, now| match self.1 {
             Mistake::ClaimIgnoresAccount => stored.is_due(&stored.row.key.account, kinds, now),
+            Mistake::ClaimLimitsFirst => stored.row.key.account == account && stored.at(now).is_due(),
             _ => stored.is_due(account, kinds, now),
         };
         let mut due: Vec<Stored> =
@@ -212,9 +312,11 @@ impl IntentStore for Mistaken {
         match self.1 {
             Mistake::ClaimNotAtomic => tokio::task::yield_now().await,
             Mistake::ClaimTakesNewest => due.reverse(),
+            Mistake::ClaimByCreation => due.sort_by_key(|stored| stored.row.created),
             _ => {}
         }
         due.truncate(most as usize);
+        due.retain(|stored| stored.is_due(&stored.row.key.account, kinds, i64::MAX));
         // The update is a second transaction.
         self.0.change(|_, now| {
             let claimed: Vec<Stored> = due.iter().map(|stored| stored.claimed(owner, lease, kinds, now)).collect();
@@ -257,6 +359,18 @@ impl IntentStore for Mistaken {
                 rows.truncate(most as usize);
                 Ok(rows)
             }
+            Mistake::UntoldNotAtomic => {
+                let untold = |data: &Data, now| {
+                    let all = data.intents.values().filter(|stored| stored.is_untold(account, now));
+                    all.take(most as usize).map(|stored| stored.hidden(visibility, now)).collect::<Vec<_>>()
+                };
+                let told = self.0.read(untold)?;
+                tokio::task::yield_now().await;
+                self.0.change(|_, now| {
+                    let rows = told.iter().map(|stored| stored.at(now)).collect();
+                    Ok((told.into_iter().map(|stored| Change::Intent(Box::new(stored))).collect(), rows))
+                })
+            }
             _ => self.0.untold(account, most, visibility).await,
         }
     }
@@ -297,23 +411,20 @@ async fn the_store_conforms() {
     }
 }
 
+const ATOMIC: &str = "IntentStore breaks a promise: \"Each method is one atomic change";
+const TEXTS: &str = "IntentStore breaks a promise: \"Accounts and references are compared byte by byte, and texts";
+
 #[test]
 fn each_mistake_is_found() {
     let mistakes = [
         (Mistake::BeginNotAtomic, "begin breaks a promise: \"Of several calls at the same time, one stores"),
         (Mistake::BeginIgnoresAccount, "begin breaks a promise: \"Stores a new intent"),
-        (
-            Mistake::BeginIgnoresCase,
-            "IntentStore breaks a promise: \"Accounts and references are compared byte by byte",
-        ),
+        (Mistake::BeginIgnoresCase, TEXTS),
         (Mistake::FenceIgnored, "IntentStore breaks a promise: \"change a row only if it still has the number"),
         (Mistake::SavedWithoutOwner, "IntentStore breaks a promise: \"change a row only if it still has the number"),
         (Mistake::SaveNeedsTime, "IntentStore breaks a promise: \"A lease that has ended permits changes"),
         (Mistake::SaveKeepsLease, "save breaks a promise: \"Stores the machine's state before a request, and extends"),
-        (
-            Mistake::TextsCut,
-            "IntentStore breaks a promise: \"Accounts and references are compared byte by byte, and texts",
-        ),
+        (Mistake::TextsCut, TEXTS),
         (Mistake::LeaseInSeconds, "IntentStore breaks a promise: \"leases end by the clock of the database"),
         (Mistake::EndOverwrites, "IntentStore breaks a promise: \"change a row only if it still has the number"),
         (Mistake::ClaimNotAtomic, "claim breaks a promise: \"Two workers that claim at the same time"),
@@ -340,6 +451,23 @@ fn each_mistake_is_found() {
         (Mistake::UntoldHidesAll, "untold breaks a promise: \"Returns the outbox"),
         (Mistake::RestForgetsLookup, "rest breaks a promise: \"A planned lookup keeps its time"),
         (Mistake::SharesForgotten, "shares breaks a promise: \"Shares beyond `total`"),
+        (Mistake::BeginReplacesEnded, "begin breaks a promise: \"Stores a new intent"),
+        (Mistake::BeginComparesPrefix, TEXTS),
+        (Mistake::AccountIgnoresCase, TEXTS),
+        (Mistake::RequestCut, TEXTS),
+        (Mistake::AsksCut, TEXTS),
+        (Mistake::OutcomeCut, TEXTS),
+        (Mistake::EventCut, TEXTS),
+        (Mistake::EnlistNotAtomic, "enlist breaks a promise: \"Returns a name that no worker had before"),
+        (Mistake::SharesNotAtomic, "shares breaks a promise: \"There are `total` shares"),
+        (Mistake::UntoldNotAtomic, "untold breaks a promise: \"The same outcome is returned again only after"),
+        (Mistake::DeliverNotAtomic, ATOMIC),
+        (Mistake::SaveWritesRowBack, ATOMIC),
+        (Mistake::RestWritesRowBack, ATOMIC),
+        (Mistake::EndWritesRowBack, ATOMIC),
+        (Mistake::EndDeletesEvents, "end breaks a promise: \"An intent that has `Ended` keeps no events; an unknown"),
+        (Mistake::ClaimLimitsFirst, "claim breaks a promise: \"Intents of other kinds or of later versions"),
+        (Mistake::ClaimByCreation, "claim breaks a promise: \"Claims due intents of an account, the longest due first"),
     ];
     for (mistake, words) in mistakes {
         let message = found(mistake).unwrap_or_else(|| panic!("{mistake:?} is not found"));
