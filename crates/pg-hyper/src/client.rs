@@ -183,6 +183,9 @@ impl<T: Transport> Client<T> {
     /// Checks, signs and sends a request and reads its reply. If the rate limit is reached, waits before sending, at
     /// most for [`ClientBuilder::longest_wait`].
     ///
+    /// A reply says nothing about other copies of the request that the network may have made: a decline may answer the second copy
+    /// of an approved payment (assumption A141). [`charge`](Self::charge) looks such a payment up.
+    ///
     /// # Errors
     ///
     /// [`Error`], sorted by cause. If it is unknown whether a payment was made, it is [`Error::Unknown`] with the

@@ -195,6 +195,25 @@ mod tests {
         assert_eq!(traced.unwrap().extra.get("traceCode").and_then(Value::as_text), Some("7"));
     }
 
+    // spec: 1 §4.1, A41: XML that is not UTF-8 is read as ISO-8859-1 if its declaration names that encoding
+    #[test]
+    fn a_reply_in_the_declared_iso_8859_1_is_read() {
+        let latin_1 = |declaration: &str| {
+            let fields = "<transactionStatusCode>600</transactionStatusCode><cardholderName>Zo\u{eb}</cardholderName>";
+            let body = format!("{declaration}<serviceResponse>{fields}</serviceResponse>");
+            let body: alloc::vec::Vec<u8> = body.chars().map(|letter| u8::try_from(letter).unwrap()).collect();
+            decode::<Transaction>(&body).map(|reply| reply.record.extra.get("cardholderName").cloned())
+        };
+        for declaration in
+            ["<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>", "<?xml version='1.0' encoding='iso-8859-1'?>\n"]
+        {
+            assert_eq!(latin_1(declaration), Ok(Some(Value::text("Zo\u{eb}".into()))), "{declaration}");
+        }
+        for declaration in ["", "<?xml version=\"1.0\"?>", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"] {
+            assert!(latin_1(declaration).unwrap_err().to_string().contains("not UTF-8"), "{declaration}");
+        }
+    }
+
     // spec: 2 §2.3, A44: a reply that says two different things is unreadable
     #[test]
     fn a_reply_with_two_values_of_a_field_is_unreadable() {

@@ -295,6 +295,10 @@ impl Situation {
     }
 }
 
+/// The name of the situation that a reference was used before.
+const USED_REFERENCE: &str = "duplicate-unique-reference";
+/// The name of the situation that an authentication was used before.
+const USED_AUTHENTICATION: &str = "authentication-already-used";
 /// The name of the situation that a lookup finds no such transaction.
 pub(crate) const UNKNOWN_TRANSACTION: &str = "unknown-transaction-key";
 /// The name of the situation that a stored card does not exist.
@@ -349,6 +353,20 @@ impl Dialect {
     #[must_use]
     pub fn authentication_state(&self, code: &StatusCode) -> Option<AuthenticationState> {
         self.authentication.iter().find(|entry| entry.code == *code).map(|entry| entry.means)
+    }
+
+    /// Whether the service is known to refuse a used `uniqueMerchantReference` with an error. Otherwise the decline of a payment
+    /// may be the reply to a second copy of the request, whose first copy was approved (assumption A141).
+    #[must_use]
+    pub fn refuses_used_references(&self) -> bool {
+        self.error_for(USED_REFERENCE).is_some()
+    }
+
+    /// Whether the service is known to refuse the second payment of a 3-D Secure authentication with an error. Otherwise its
+    /// decline may be the reply to a second copy of the request.
+    #[must_use]
+    pub fn refuses_used_authentications(&self) -> bool {
+        self.error_for(USED_AUTHENTICATION).is_some()
     }
 
     /// Whether an empty lookup in that form proves that there is no payment: the service is known to reply in this form, and

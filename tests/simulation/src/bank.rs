@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use http::{Request, Response, header};
+use http::{Request, Response};
 
 use crate::{
     dice::Dice,
     scenario::{Disturbance, Scenario},
-    spoken::DialectPair,
+    spoken::{DialectPair, decline, said_in},
 };
 
 /// Methods of either version, with the `transactionType` or the `trans_type` of their replies.
@@ -48,16 +48,10 @@ impl Bank {
         if !declines || !self.declines || String::from_utf8_lossy(request.body()).contains("wrong-") {
             return None;
         }
-        let code = spoken.service.declined.first()?.code.as_str();
-        let (content, body) = if method.starts_with("/enterprise") {
-            ("xml", format!("<serviceResponse><trans_type>{kind}</trans_type><status>0</status></serviceResponse>"))
-        } else if path.ends_with("/json") {
-            ("json", format!(r#"{{"transactionStatusCode":"{code}","transactionType":"{kind}"}}"#))
-        } else {
-            let status = format!("<transactionStatusCode>{code}</transactionStatusCode>");
-            ("xml", format!("<serviceResponse>{status}<transactionType>{kind}</transactionType></serviceResponse>"))
-        };
-        let reply = Response::builder().header(header::CONTENT_TYPE, format!("application/{content}"));
-        Some(reply.body(Bytes::from(body)).expect("a reply"))
+        if method.starts_with("/enterprise") {
+            let body = format!("<serviceResponse><trans_type>{kind}</trans_type><status>0</status></serviceResponse>");
+            return Some(said_in("xml", body));
+        }
+        Some(decline(spoken.service.declined.first()?.code.as_str(), kind, path.ends_with("/json")))
     }
 }

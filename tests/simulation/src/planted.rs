@@ -50,6 +50,7 @@ pub const ALL: &[&Planted] = &[
     &twist::NEVER_GIVES_UP,
     &client::REPEATS_CAPTURES,
     &client::REPEATS_REPEATS,
+    &client::TRUSTS_A_DECLINE,
     &twist::ONE_COPY_IS_EVERY_COPY,
     &twist::ONE_DECLINE_IS_EVERY_COPY,
     &twist::BELIEVES_A_CALLBACK,

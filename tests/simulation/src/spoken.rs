@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::{Response, StatusCode, header};
 use pg_model::{
     Dialect, ErrorCode, Remedy, ServiceError, decode_into,
-    dialect::{EmptyLookup, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, StatusEntry, TextForm},
+    dialect::{EmptyLookup, ErrorEntry, IvForm, KeyForm, PaddingForm, ReferenceAfterRefusal, StatusEntry, TextForm},
 };
 use pg_proto::ReplyError;
 use pg_sandbox::{Timestamp, records::PaymentKind};
@@ -22,6 +22,8 @@ pub(crate) struct DialectPair {
     pub(crate) client: Arc<Dialect>,
     /// A status that it uses in place of 600 for approved payments, unknown to every client.
     odd: Option<String>,
+    /// Whether it answers a used reference and a used authentication like a declined payment. Its clients know of no error then.
+    used_like_declined: bool,
     /// How long it shows a payment as pending, with the status [`PENDING`].
     pending: Option<Duration>,
 }
@@ -39,7 +41,8 @@ impl DialectPair {
         let mut dice = Dice::new(scenario.seed, "dialect");
         let which = dice.below(4);
         if which < 2 || !scenario.may_differ() {
-            return Self { service: pg_sandbox::dialect(), client: pg_sandbox::dialect(), odd: None, pending: None };
+            let (service, client) = (pg_sandbox::dialect(), pg_sandbox::dialect());
+            return Self { service, client, odd: None, used_like_declined: false, pending: None };
         }
         let mut service = random(&mut dice);
         let mut slow = Dice::new(scenario.seed, "pending payments");
@@ -48,10 +51,15 @@ impl DialectPair {
             service.pending.push(StatusEntry::new(PENDING, 11));
         }
         let service = Arc::new(service);
-        let client = if which == 2 { Arc::clone(&service) } else { Arc::new(Dialect::documented()) };
+        let used_like_declined = Dice::new(scenario.seed, "used references").per_mille(400);
+        let client = match which {
+            2 if used_like_declined => Arc::new(without_used(&service)),
+            2 => Arc::clone(&service),
+            _ => Arc::new(Dialect::documented()),
+        };
         // Three digits like 600, so that no length changes.
         let odd = dice.per_mille(150).then(|| "650".to_owned());
-        Self { service, client, odd, pending }
+        Self { service, client, odd, used_like_declined, pending }
     }
 
     /// Whether its clients can read everything that the service says of a payment.
@@ -61,6 +69,10 @@ impl DialectPair {
 
     /// Returns the reply as the service sends it.
     pub(crate) fn said(&self, reply: Response<Bytes>, ledger: &Ledger, now: Timestamp) -> Response<Bytes> {
+        if self.used_like_declined && self.says_used(&reply) {
+            let code = self.service.declined.first().map_or("", |entry| entry.code.as_str());
+            return decline(code, "", reply.body().starts_with(b"{"));
+        }
         if self.names_pending(&reply, ledger, now) {
             let decided = self.service.declined.iter().map(|entry| entry.code.as_str()).chain(["600"]);
             return decided.fold(reply, |reply, code| with_status(reply, code, PENDING));
@@ -69,6 +81,13 @@ impl DialectPair {
             Some(odd) => with_status(reply, "600", odd),
             None => reply,
         }
+    }
+
+    /// Whether a reply is the error of a used reference or a used authentication.
+    fn says_used(&self, reply: &Response<Bytes>) -> bool {
+        let mut error = ServiceError::default();
+        let readable = !reply.status().is_success() && decode_into(reply.body(), &mut error).is_ok();
+        readable && self.service.error(&error.error_code).is_some_and(is_of_used)
     }
 
     /// Whether a reply names a payment that the service still shows as pending: half of all payments, for a while.
@@ -103,6 +122,35 @@ impl DialectPair {
             _ => false,
         }
     }
+}
+
+/// The situations in which a payment was sent before.
+pub(crate) const USED: [&str; 2] = ["duplicate-unique-reference", "authentication-already-used"];
+
+fn is_of_used(entry: &ErrorEntry) -> bool {
+    entry.situations.iter().any(|situation| USED.contains(&situation.as_str()))
+}
+
+/// What a client knows of a service that has no error for a used reference.
+fn without_used(service: &Dialect) -> Dialect {
+    let mut dialect = service.clone();
+    dialect.errors.retain(|entry| !is_of_used(entry));
+    dialect
+}
+
+/// A decline of version 3, with or without the type of the transaction.
+pub(crate) fn decline(code: &str, kind: &str, in_json: bool) -> Response<Bytes> {
+    if in_json {
+        return said_in("json", format!(r#"{{"transactionStatusCode":"{code}","transactionType":"{kind}"}}"#));
+    }
+    let status = format!("<transactionStatusCode>{code}</transactionStatusCode>");
+    said_in("xml", format!("<serviceResponse>{status}<transactionType>{kind}</transactionType></serviceResponse>"))
+}
+
+/// A reply of the service in XML or JSON.
+pub(crate) fn said_in(content: &str, body: String) -> Response<Bytes> {
+    let reply = Response::builder().header(header::CONTENT_TYPE, format!("application/{content}"));
+    reply.body(Bytes::from(body)).expect("a reply")
 }
 
 /// Replaces the status of a reply; both have three digits.

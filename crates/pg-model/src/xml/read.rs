@@ -20,7 +20,7 @@ use crate::{
 /// beside child elements, have no meaning in the documents' replies and are ignored.
 ///
 /// # Errors
-/// If the body is not UTF-8, not well-formed, has another root element, or is nested too deeply. Reports the position.
+/// If the body is neither UTF-8 nor in the declared ISO-8859-1, not well-formed, has another root element, or is nested too deeply. Reports the position.
 pub fn read(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError> {
     read_root(body, record, Some(ROOT))
 }
@@ -37,9 +37,21 @@ pub fn read_any(body: &[u8], record: &mut dyn Record) -> Result<(), DecodeError>
 /// Reads the children of the root element with this name, or without a name the root element itself.
 fn read_root(body: &[u8], record: &mut dyn Record, root: Option<&str>) -> Result<(), DecodeError> {
     let body = without_byte_order_mark(body);
-    let text = core::str::from_utf8(body).map_err(|error| DecodeError::not_utf8(body, error))?;
-    let mut reader = XmlReader { scanner: Scanner::new(text), records: Allowance::records(text.len()) };
-    reader.document(record, root).map_err(|problem| DecodeError::at(body, reader.scanner.at(), problem))
+    let text = match core::str::from_utf8(body) {
+        Ok(text) => Cow::Borrowed(text),
+        // Each byte is the character with its number.
+        Err(_) if declares_latin_1(body) => Cow::Owned(body.iter().map(|byte| char::from(*byte)).collect()),
+        Err(error) => return Err(DecodeError::not_utf8(body, error)),
+    };
+    let mut reader = XmlReader { scanner: Scanner::new(&text), records: Allowance::records(text.len()) };
+    reader.document(record, root).map_err(|problem| DecodeError::at(text.as_bytes(), reader.scanner.at(), problem))
+}
+
+/// Whether the XML declaration names the encoding ISO-8859-1.
+fn declares_latin_1(body: &[u8]) -> bool {
+    let declaration = body.split(|byte| *byte == b'>').next().unwrap_or_default();
+    let is_name = |name: &[u8]| name.eq_ignore_ascii_case(b"ISO-8859-1");
+    declaration.starts_with(b"<?xml ") && declaration.split(|byte| matches!(byte, b'"' | b'\'')).any(is_name)
 }
 
 /// The content of an element.

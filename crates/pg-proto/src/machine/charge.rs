@@ -36,7 +36,10 @@
 //!    is sent again only once a lookup has found nothing. It is never sent again if the bank did not answer (119) or if
 //!    R was already used: then only lookups follow.
 //! 2. **Approved and Declined match the ledger.** Both come from a transaction that was returned under R, by the reply
-//!    or by a lookup. A transaction with another reference, type, amount or currency is not accepted.
+//!    or by a lookup. A transaction with another reference, type, amount or currency is not accepted. A decline in the reply
+//!    may answer a second copy, which the network made or the machine sent, after the first one was approved: it counts
+//!    only if a lookup lists it, or if the dialect
+//!    [names the error](pg_model::Dialect::refuses_used_references) that the service gives a used reference instead.
 //! 3. **NotSent is final.** It is reported only if every send failed before the request left. After a crash, a request
 //!    that was about to be sent counts as sent. If another machine [has stored its state](Failure::Superseded), the outcome
 //!    is Unknown.

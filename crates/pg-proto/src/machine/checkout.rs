@@ -32,9 +32,9 @@
 //!    account's dialect says that such a search finds payments on the hosted page
 //!    ([`found_by_reference`](pg_model::dialect::CheckoutStatuses::found_by_reference), assumption A100; the documents do
 //!    not) and finds them at once ([`Lookup`](pg_model::dialect::Lookup)); no other transaction is a candidate. A
-//!    candidate has no type or no token, is listed by the search without a key, or is unknown to the lookup; but a
-//!    reported one without a token and with another currency or paid amount is none (A125). Without a `trans_reference`
-//!    of at most 32 characters there is no search.
+//!    candidate has no type or no token, is listed by the search without a key, has a token of another length and nothing else
+//!    that differs, or is unknown to the lookup; but a reported one without a token and with another currency or paid amount
+//!    is none (A125). Without a `trans_reference` of at most 32 characters there is no search.
 //! 5. *Everything else is Unknown.* There is no lookup by token, the service calls back once, and the customer need not
 //!    return. So the machine cannot exclude a payment that no hint named.
 //! 6. *It ends.* Attempts and all times are bounded. While the service has not cancelled the token, the machine repeats the

@@ -38,7 +38,8 @@
 //!     version 5: 1);
 //!   - a code that the dialect uses for unknown transactions and for nothing else.
 //! - A capture, cancellation or refund with a **status of failure** (`status` 0 in version 5, a declined status in version
-//!   3) ends as Unknown for the same reason, never as Answered.
+//!   3) ends as Unknown for the same reason, never as Answered. So does the decline of a payment with a
+//!   `uniqueMerchantReference`, unless the dialect [names the error](pg_model::Dialect::refuses_used_references) of a used one.
 //! - **Unknown**: a request may have been executed, or may be executed later. This includes every other refusal of a
 //!   method that must not be executed twice. Look at the payment before you send the request again.
 //! - If [`RetryBounds::again`] is zero, at most one request is sent in every case.
@@ -51,7 +52,7 @@
 //! - The machine cannot promise that the network delivers a request once. A second copy of a capture, cancellation or
 //!   refund of a part, of a repeat or of a text message may be executed too, unless the request carries a
 //!   `uniqueMerchantReference`, which the service accepts once.
-//! - A decline of a repeat, or of a payment without a `uniqueMerchantReference`, may answer one copy while the bank
+//! - A decline of a repeat, of a payment without a `uniqueMerchantReference`, or of an authentication may answer one copy while the bank
 //!   approved the other one. It ends as Answered, since declines of the first copy are far more frequent.
 //! - *Refused* assumes that credentials, permissions and currencies of the account do not change between two copies,
 //!   and that the service executes no later copy of a request that it refused for a reason in the request.
@@ -237,7 +238,7 @@ impl<M: ApiRequest<Output: Clone>> Retry<M> {
     fn answered(&mut self, reply: M::Reply, now: Moment, random: u64) {
         let unanswered = match differs(&self.request, &reply) {
             Some(field) => Some(UnknownReason::OtherReply(field, described(&reply))),
-            None => copies::failed(M::INFO, &answer::status(&reply), self.account.dialect())
+            None => copies::failed(&self.request, &answer::status(&reply), self.account.dialect())
                 .map(|status| UnknownReason::Failed(status, described(&reply))),
         };
         match unanswered {

@@ -25,7 +25,7 @@ use expected::Found;
 pub(super) enum Finding {
     Approved(Transaction),
     Declined(Transaction),
-    /// There is a payment whose status is pending or unlisted: look it up again.
+    /// There is a payment whose status is pending or unlisted, or a decline that may be that of another copy: look it up.
     Unsettled(Transaction),
     Nothing(Nothing),
     /// The finding is final: a later lookup would not change it.
@@ -154,12 +154,19 @@ impl Expected {
         }
     }
 
-    /// Classifies the reply to the payment itself. An empty finding if the reply belongs to another request.
+    /// Classifies the reply to the payment itself. An empty finding if the reply belongs to another request. A decline may be
+    /// the reply to another copy of the request than the one that was executed: then only a lookup tells (assumption A141).
     pub(super) fn replied(&self, outcome: Outcome<Transaction>, dialect: &Dialect) -> Finding {
-        if self.bears_reference(outcome.record()) {
-            self.settle(outcome.into_record(), dialect)
-        } else {
-            Finding::Nothing(Nothing { listed: false, proves: false })
+        if !self.bears_reference(outcome.record()) {
+            return Finding::Nothing(Nothing { listed: false, proves: false });
+        }
+        let is_first = match self.shared {
+            SharedWith::Nothing => dialect.refuses_used_references(),
+            SharedWith::Check => dialect.refuses_used_authentications(),
+        };
+        match self.settle(outcome.into_record(), dialect) {
+            Finding::Declined(transaction) if !is_first => Finding::Unsettled(transaction),
+            finding => finding,
         }
     }
 

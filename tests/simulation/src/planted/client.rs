@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pg_model::dialect::ErrorEntry;
 use pg_proto::{
     Account,
     machine::{Event, Moment, SavedState},
@@ -13,6 +14,7 @@ use crate::{
     job::{Job, Kind},
     run::{Claim, Run, Step},
     scenario::Disturbance,
+    spoken::USED,
 };
 
 /// A machine is stored after its request was sent: a crash in between forgets the request.
@@ -126,6 +128,36 @@ impl Run for Repeating {
     fn shown(&self) -> String {
         self.run.shown()
     }
+}
+
+/// The decline of a payment counts, although the service answers a used reference in the same way.
+pub(super) const TRUSTS_A_DECLINE: Planted = Planted::new(
+    "a decline counts although it may be the answer to a used reference",
+    "claims are true",
+    1_000,
+    &TrustsADecline,
+)
+.in_other_dialects();
+
+struct TrustsADecline;
+
+impl ClientBehaviour for TrustsADecline {
+    fn begin(&self, job: &Job, account: Arc<Account>) -> Box<dyn Run> {
+        job.begin(trusting(&account))
+    }
+
+    fn resume(&self, job: &Job, saved: &str, account: Arc<Account>, with_request: bool) -> Box<dyn Run> {
+        job.resume(saved, trusting(&account), with_request)
+    }
+}
+
+/// Its dialect names an error of used references and authentications, which the service never sends.
+fn trusting(account: &Account) -> Arc<Account> {
+    let mut dialect = (**account.dialect()).clone();
+    let mut entry = ErrorEntry::new("199", 92);
+    entry.situations = USED.map(str::to_owned).into();
+    dialect.errors.push(entry);
+    Arc::new(account.clone().with_dialect(dialect))
 }
 
 /// A customer is sent to the payment page before the machine is saved: a crash in between loses the token.

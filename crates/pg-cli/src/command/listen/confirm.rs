@@ -17,7 +17,7 @@ use pg_model::{
 };
 
 use super::event::{Event, Forwarded};
-use crate::{account::Details, failure::Failure, output, refusal, transport::RedactingTransport};
+use crate::{account::Details, failure::Failure, output, redactor::cards, refusal, transport::RedactingTransport};
 
 /// The clients that confirm events, if their accounts are configured. They obey the throttle, and stop before a
 /// lockout. If both services are configured, one client serves both, with one throttle and shared connections.
@@ -130,7 +130,7 @@ impl Claim {
     /// A payment that a callback or a customer claims.
     fn payment(what: &'static str, hint: &CheckoutHint) -> Self {
         // The sender is unknown and may have sent anything, such as a card number.
-        let event = Event::new(what, format!("payment {}", pg_model::mask::text(hint.trans_key())));
+        let event = Event::new(what, format!("payment {}", cards::value("transKey", hint.trans_key())));
         Self { event, question: Some(Question::Payment(hint.confirm().into())) }
     }
 

@@ -58,6 +58,8 @@ struct World {
     /// A refused request uses the reference up, and the service checks for a used reference first (the strictest
     /// reading of spec 2 §4.3).
     strict: bool,
+    /// A used reference is answered like a declined payment, and the dialect names no error of used references.
+    like_a_decline: bool,
     /// A request of the first run has left, or of a resumed run.
     copies: bool,
     later_copies: bool,
@@ -74,15 +76,16 @@ impl World {
     /// Returns the code of the reply if a copy is executed now.
     fn execute(&mut self, verdict: Ledger, first: bool) -> &'static str {
         let used = self.ledger != Ledger::Free;
+        let again = if self.like_a_decline { "901" } else { "950" };
         let refusal = match self.mood {
             Mood::Throttled => return "936",
             Mood::Locked => return "102",
-            _ if self.strict && used => "950",
+            _ if self.strict && used => again,
             Mood::FirstWrong if first => "108",
             Mood::OtherWrong if !first => "108",
             Mood::Expired => "136",
             Mood::Disabled => "942",
-            Mood::FirstWrong | Mood::OtherWrong | Mood::Takes if used => "950",
+            Mood::FirstWrong | Mood::OtherWrong | Mood::Takes if used => again,
             Mood::FirstWrong | Mood::OtherWrong | Mood::Takes => "",
         };
         if !refusal.is_empty() {
@@ -147,9 +150,11 @@ impl World {
     }
 }
 
-fn account() -> Arc<Account> {
+fn account(like_a_decline: bool) -> Arc<Account> {
+    let mut dialect = (*crate::spoken::sandbox()).clone();
+    dialect.errors.retain(|entry| !like_a_decline || entry.situations != ["duplicate-unique-reference"]);
     let base = BaseUrl::parse("https://gateway.example").unwrap();
-    Arc::new(Account::new(base, Credentials::new("key", "password", "sha")).with_dialect(crate::spoken::sandbox()))
+    Arc::new(Account::new(base, Credentials::new("key", "password", "sha")).with_dialect(dialect))
 }
 
 fn request(card_key: &str) -> AuthCardKey {
@@ -272,7 +277,7 @@ impl Explorer {
         world.crashes += 1;
         let saved = SavedState::from_text(charge.save().text());
         for card in [None, Some("first"), Some("second")] {
-            let resumed = Charge::resume(&saved, account(), card.map(request)).unwrap();
+            let resumed = Charge::resume(&saved, account(world.like_a_decline), card.map(request)).unwrap();
             let world = World { other_request: card == Some("second"), ..world };
             self.go(resumed, world, Event::Begin, now, depth + 1);
         }
@@ -308,15 +313,18 @@ fn no_claim_contradicts_the_ledger_or_any_future_of_it() {
     let none = Backoff { first: Duration::ZERO, longest: Duration::ZERO };
     let mut explorer = Explorer { known: HashSet::new(), ends: BTreeSet::new() };
     use Mood::{Disabled, Expired, FirstWrong, Locked, OtherWrong, Takes, Throttled};
-    let lenient = [Takes, FirstWrong, OtherWrong, Expired, Disabled, Throttled, Locked].map(|mood| (mood, false));
-    let strict = [FirstWrong, Expired, Disabled].map(|mood| (mood, true));
-    for (mood, strict) in lenient.into_iter().chain(strict) {
+    let lenient =
+        [Takes, FirstWrong, OtherWrong, Expired, Disabled, Throttled, Locked].map(|mood| (mood, false, false));
+    let strict = [FirstWrong, Expired, Disabled].map(|mood| (mood, true, false));
+    let like_a_decline = [(Takes, false, true), (Disabled, true, true)];
+    for (mood, strict, like_a_decline) in lenient.into_iter().chain(strict).chain(like_a_decline) {
         let bounds = ChargeBounds { attempts: 2, lookups: 3, pauses: none, ..ChargeBounds::default() };
-        let charge = Charge::new(account(), request("first"), bounds).unwrap();
+        let charge = Charge::new(account(like_a_decline), request("first"), bounds).unwrap();
         let world = World {
             ledger: Ledger::Free,
             mood,
             strict,
+            like_a_decline,
             copies: false,
             later_copies: false,
             other_request: false,

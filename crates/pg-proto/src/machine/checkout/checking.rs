@@ -20,11 +20,13 @@ pub(super) const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// How a transaction relates to this checkout.
 enum Finding {
     Payment,
-    /// The transaction belongs to another token, has failed, or names no token and was paid with other money.
+    /// The transaction has failed, names another token and was only reported or has other money, or names no token and was paid
+    /// with other money.
     Nothing,
     /// The transaction belongs to this token, and the dialect lists its status as pending.
     Pending,
-    /// The transaction belongs to this token, and is neither paid nor failed.
+    /// The transaction belongs to this token, and is neither paid nor failed. Or the search by the reference of this checkout found
+    /// it, and only its token differs, also in its length: the documents do not show how the reply writes the token.
     Unclear,
     /// The reply names no token, so it may belong to this one.
     Unnamed,
@@ -132,8 +134,7 @@ impl Checkout {
     /// for a pending payment (assumption A125).
     fn judge(&self, transaction: &EnterpriseTransaction) -> Finding {
         let (state, statuses) = (&self.state, &self.account.dialect().checkout);
-        let is_other = !transaction.token.is_empty() && transaction.token != state.token.as_str();
-        if is_other || statuses.failed.contains(&transaction.status) {
+        if statuses.failed.contains(&transaction.status) {
             return Finding::Nothing;
         }
         let value = amount::minor(&transaction.value, &state.currency);
@@ -143,7 +144,8 @@ impl Checkout {
             let foreign = state.money().differs_from(transaction.currency.as_str(), paid).is_some();
             return if foreign && self.may_be_made_up() { Finding::Nothing } else { Finding::Unnamed };
         }
-        if statuses.pending.contains(&transaction.status) {
+        let is_other = !transaction.token.as_str().eq_ignore_ascii_case(&state.token);
+        if statuses.pending.contains(&transaction.status) && !is_other {
             return Finding::Pending;
         }
         let fits = if state.reserves {
@@ -154,6 +156,10 @@ impl Checkout {
             let named = !transaction.currency.is_empty() && value.is_some();
             named && state.money().differs_from(transaction.currency.as_str(), value).is_none()
         };
+        if is_other {
+            let in_another_form = transaction.token.as_str().len() != state.token.len();
+            return if in_another_form && fits && !self.may_be_made_up() { Finding::Unclear } else { Finding::Nothing };
+        }
         let paid = transaction.status == "Success" || statuses.paid.contains(&transaction.status);
         if fits && paid { Finding::Payment } else { Finding::Unclear }
     }

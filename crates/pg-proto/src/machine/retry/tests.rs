@@ -8,6 +8,7 @@ use super::*;
 use crate::{BaseUrl, Credentials, EnterpriseCredentials};
 
 mod clocks;
+mod copies;
 
 const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 
@@ -304,22 +305,6 @@ fn a_reply_that_decides_nothing_is_named_by_its_transaction() {
         why(CancelPreauth::new(key), reserved),
         "the reply (transaction k-1) belongs to another request, its type differs; the request may have been executed"
     );
-}
-
-#[test]
-fn a_failed_operation_of_version_3_may_be_the_second_copy_too() {
-    fn is_unknown<M: ApiRequest<Output: Clone + fmt::Debug>>(request: M, kind: &str) -> bool {
-        let account = account().with_dialect(crate::spoken::sandbox());
-        let mut retry = Retry::new(account, request, RetryBounds::default()).unwrap();
-        begin(&mut retry, NOW);
-        let status = "<transactionStatusCode>901</transactionStatusCode>";
-        let body = format!("<serviceResponse><transactionType>{kind}</transactionType>{status}</serviceResponse>");
-        matches!(done(retry.step(answer(200, &body), NOW, 0)), RetryOutcome::Unknown { .. })
-    }
-    let key = "0123456789abcdef0123456789abcdef";
-    assert!(is_unknown(CapturePreauth::new(key), "Capture"));
-    assert!(is_unknown(CancelPreauth::new(key), "CancelPreAuth"));
-    assert!(is_unknown(Refund::new(key), "Refund"));
 }
 
 // spec: 3 §7, A112: The numbers of version 3 say nothing in version 5, unless the dialect says so.

@@ -101,9 +101,9 @@ pub enum UnknownReason {
     /// the transaction; its key is empty if the reply has none.
     #[error("the reply{} belongs to another request, its {} differs; the request may have been executed", named(.1), .0)]
     OtherReply(&'static str, TransactionKey),
-    /// The reply to a capture, cancellation or refund has this status of failure. The network may have delivered the request
-    /// twice: then the reply may be to the second copy, which failed because the first one was executed. Also names the
-    /// transaction of the reply; its key is empty if the reply has none.
+    /// The reply to a capture, cancellation or refund has this status of failure, or the reply to a payment with a reference that of
+    /// a decline. The network may have delivered the request twice: then the reply may be to the second copy, which failed because
+    /// the first one was executed. Also names the transaction of the reply; its key is empty if the reply has none.
     #[error("the reply{} says that it failed (status {}), but a copy of the request may have been executed", named(.1), .0)]
     Failed(String, TransactionKey),
     /// The reply cannot be read.
@@ -132,6 +132,17 @@ pub enum UnknownReason {
         named(&.0.transaction_key)
     )]
     Pending(Box<Transaction>),
+    /// The reply says that the payment was declined, and lookups did not confirm it. The dialect does not name the error of a
+    /// used reference or authentication, so the reply may be to a second copy of the request, whose first copy was approved.
+    #[error(
+        "declined ({} {}{}), but lookups did not confirm it, and an earlier copy of the request may have been executed; if the service \
+         refuses used references with an error, add its [[error]] entry with situations = [\"duplicate-unique-reference\"] to the dialect, \
+         for a 3-D Secure payment [\"authentication-already-used\"]",
+        .0.transaction_status_code,
+        .0.transaction_status,
+        named(&.0.transaction_key)
+    )]
+    DeclineUnconfirmed(Box<Transaction>),
     /// A transaction under this reference is another payment: two payments share the reference.
     #[error("the transaction of this reference{} is another payment: its {} differs", named(&.0.transaction_key), .1)]
     OtherPayment(Box<Transaction>, &'static str),

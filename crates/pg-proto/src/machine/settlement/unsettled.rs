@@ -7,7 +7,7 @@ use super::UnknownReason;
 /// After this many lookups in a row with the same unlisted status, the status counts as final.
 const ENOUGH: u32 = 3;
 
-/// The payment as last seen, with a status that is pending or unlisted.
+/// The payment as last seen, with a status that is pending or unlisted, or that of a decline which no lookup has confirmed.
 #[derive(Clone, Debug, Default)]
 pub(in crate::machine) struct Unsettled {
     seen: Option<Box<Transaction>>,
@@ -50,8 +50,11 @@ impl Unsettled {
     /// Returns why the outcome is unknown, if a payment was seen.
     pub(in crate::machine) fn reason(&self, dialect: &Dialect) -> Option<UnknownReason> {
         let seen = self.seen.clone()?;
-        Some(if dialect.is_pending(&seen.transaction_status_code) {
+        let code = &seen.transaction_status_code;
+        Some(if dialect.is_pending(code) {
             UnknownReason::Pending(seen)
+        } else if dialect.is_declined(code) {
+            UnknownReason::DeclineUnconfirmed(seen)
         } else {
             UnknownReason::UnknownStatus(seen)
         })

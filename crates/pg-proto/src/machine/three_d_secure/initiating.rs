@@ -56,12 +56,15 @@ impl ThreeDSecure {
             && !record.authentication_key.is_empty()
             && !record.authentication_url.is_empty();
         if !initiated {
+            let (code, dialect) = (&record.transaction_status_code, self.account.dialect());
+            // The service may answer a used reference like a declined payment.
+            let may_be_used = dialect.is_declined(code) && !dialect.refuses_used_references();
             // The reply of a payment (spec 2 §2.3), although an initiation charges nothing.
             let kind = record.transaction_type.as_str();
             let is_payment = [TransactionType::AUTH, TransactionType::PRE_AUTH]
                 .iter()
                 .any(|payment| payment.as_str().eq_ignore_ascii_case(kind));
-            if is_payment || record.transaction_status_code == StatusCode::APPROVED {
+            if is_payment || may_be_used || *code == StatusCode::APPROVED {
                 (self.initiation, self.state.exposed) = (None, true);
                 self.doubt();
                 return None;

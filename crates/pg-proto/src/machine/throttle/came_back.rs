@@ -8,9 +8,6 @@ use pg_model::{Dialect, Remedy, ServiceError, decode_into, mask, method::Service
 
 use crate::{Refused, ReplyError, machine::exchange::wait};
 
-/// Errors are short: a longer body with a success status is not parsed for an error.
-const LONGEST_ERROR: usize = 4096;
-
 /// What a reply says about the account that sent the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CameBack {
@@ -31,9 +28,8 @@ impl CameBack {
     /// Classifies a reply of a service, with the account's dialect.
     pub(super) fn of(service: &ServiceInfo, response: &http::Response<Bytes>, dialect: &Dialect) -> Self {
         let (body, success) = (response.body(), response.status().is_success());
-        let is_long = success && body.len() > LONGEST_ERROR;
         let mut error = ServiceError::default();
-        let readable = is_of_the_service(body) && (is_long || decode_into(body, &mut error).is_ok());
+        let readable = decode_into(body, &mut error).is_ok();
         let came_back = if success && readable && error.error_code.is_empty() {
             Self::Accepted
         } else {
@@ -82,24 +78,11 @@ impl CameBack {
     }
 }
 
-/// Whether a body begins like one of the service: JSON, or XML with its root (spec 2). A proxy's error page does
-/// neither.
-fn is_of_the_service(body: &[u8]) -> bool {
-    let body = body.trim_ascii_start();
-    let head = &body[..body.len().min(512)];
-    matches!(head.first(), Some(b'{' | b'[')) || head.windows(ROOT.len()).any(|window| window == ROOT)
-}
-
-/// Whether a body is an empty JSON object or list.
+/// Whether a body is an empty JSON object.
 fn says_nothing(body: &[u8]) -> bool {
-    let inner = match body.trim_ascii() {
-        [b'{', inner @ .., b'}'] | [b'[', inner @ .., b']'] => inner,
-        _ => return false,
-    };
-    inner.trim_ascii().is_empty()
+    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
+    matches!(body.trim_ascii(), [b'{', inner @ .., b'}'] if inner.trim_ascii().is_empty())
 }
-
-const ROOT: &[u8] = b"<serviceResponse";
 
 impl From<&Refused> for CameBack {
     fn from(refused: &Refused) -> Self {
@@ -169,12 +152,11 @@ mod tests {
     /// Otherwise the throttle would permit more requests than failures are left, and the address could be locked out.
     #[test]
     fn an_empty_reply_shows_no_accepted_credentials() {
-        for body in ["{}", " { }\n", "[]", "[ ]"] {
+        for body in ["{}", " { }\n", "\u{feff}{}", "[]", "[ ]"] {
             for status in [200, 400, 401, 500] {
                 assert_eq!(came_back(status, body), CameBack::Doubtful, "{status} {body}");
             }
         }
-        assert_eq!(came_back(200, &format!("[{}]", " ".repeat(LONGEST_ERROR))), CameBack::Doubtful);
         for body in ["{", "{]", "", r#"{"a":1}"#, "[{}]"] {
             assert!(!says_nothing(body.as_bytes()), "{body}");
         }
@@ -201,13 +183,20 @@ mod tests {
         for (status, body) in [(400, json("103")), (403, json("106")), (500, json("999"))] {
             assert_eq!(came_back(status, &body), CameBack::Other, "{status} {body}");
         }
-        let long = " ".repeat(LONGEST_ERROR + 1);
-        for ours in
-            [r#"{"cardKey":"a"}"#, r#"{"result":"OK"}"#, "<?xml version=\"1.0\"?>\n<serviceResponse></serviceResponse>"]
-        {
-            assert_eq!(came_back(200, ours), CameBack::Accepted);
+        let long = " ".repeat(5_000);
+        for ours in [
+            r#"{"cardKey":"a"}"#,
+            r#"{"result":"OK"}"#,
+            "<?xml version=\"1.0\"?>\n<serviceResponse></serviceResponse>",
+            // Whatever the reader reads: a byte order mark, a prefix of a namespace, a long comment.
+            "\u{feff}{\"cardKey\":\"a\"}",
+            "<s:serviceResponse xmlns:s=\"urn:s\"><s:cardKey>a</s:cardKey></s:serviceResponse>",
+            &format!("<!--{long}--><serviceResponse></serviceResponse>"),
+            &format!("{{\"cardKey\":\"a\"{long}}}"),
+        ] {
+            assert_eq!(came_back(200, ours), CameBack::Accepted, "{ours}");
         }
-        assert_eq!(came_back(200, &format!("[{long}")), CameBack::Accepted);
+        assert_eq!(came_back(401, "\u{feff}{\"errorCode\":\"102\"}"), CameBack::CredentialError("102".into()));
         let half = &json("102")[..15];
         for (status, body) in
             [(200, ""), (502, ""), (200, "<html></html>"), (200, &long), (502, "<html>"), (504, half), (200, half)]

@@ -26,6 +26,34 @@ fn a_status_that_no_document_lists_is_no_decline() {
     assert!(matches!(drive.ends(), ChargeOutcome::Approved(_)));
 }
 
+/// A service that answers a used reference like a declined payment. Nothing shows the client whether the network delivered the
+/// payment twice.
+// spec: 2 §4.3, A141: A decline answers the first copy only if a lookup lists it, or if the dialect names the error of a used
+//   reference.
+#[test]
+fn a_decline_may_be_the_reply_to_a_second_copy_of_an_approved_payment() {
+    let speaking = |errors: &str| {
+        let text = format!("[[declined]]\ncode = \"601\"\nassumption = 11\n{errors}");
+        let account = account().with_dialect(Dialect::from_toml(&text).unwrap());
+        let bounds = ChargeBounds { lookups: 2, ..ChargeBounds::default() };
+        Drive::of(Charge::new(account, request(), bounds).unwrap(), NOW).sends("auth")
+    };
+    let listed = |code: &str| ok(&list(&[transaction(code)]));
+    let declined = || speaking("").then(ok(&transaction("601"))).pauses(0).sends("lookup");
+    assert!(matches!(declined().then(listed("600")).ends(), ChargeOutcome::Approved(_)));
+    assert!(matches!(declined().then(listed("601")).ends(), ChargeOutcome::Declined(_)));
+    let why = declined().then(ok(EMPTY)).pauses(1).sends("lookup").then(ok(EMPTY)).doubts();
+    assert!(matches!(&why, UnknownReason::DeclineUnconfirmed(seen) if seen.transaction_status_code == "601"), "{why}");
+    assert!(why.to_string().contains("duplicate-unique-reference"), "{why}");
+    // The first reply was lost, and the lookup does not show the payment yet.
+    let lost = speaking("").then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
+    let drive = lost.then(ok(&transaction("601"))).pauses(1).sends("lookup").crash(Some(request())).sends("lookup");
+    assert!(matches!(drive.then(listed("600")).ends(), ChargeOutcome::Approved(_)));
+    // The ordinary case makes no lookup.
+    let named = "[[error]]\ncode = \"125\"\nsituations = [\"duplicate-unique-reference\"]\nassumption = 92\n";
+    assert!(matches!(speaking(named).then(ok(&transaction("601"))).ends(), ChargeOutcome::Declined(_)));
+}
+
 #[test]
 fn three_lookups_in_a_row_with_the_same_unlisted_status_are_enough() {
     let mut drive = begin(ChargeBounds { lookups: 100, ..ChargeBounds::default() }).then(ok(&transaction("650")));

@@ -67,6 +67,21 @@ fn a_list_of_another_reference_proves_nothing() {
     assert_eq!(*run.ended(), CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::NotReported });
 }
 
+// spec: 3 §4.8, A125: the reply may write the token in capital letters; a payment that a search found under the reference, whose
+//   token has another length, proves neither that this checkout was paid nor that it was not
+#[test]
+fn a_checkout_whose_payment_names_its_token_in_another_form_has_not_lapsed() {
+    let searched = |token: &str| {
+        let mut run = Run::waiting(Some("order-7"));
+        run.withdraw().say(&cancelled("1")).wait().say(&found(&["k-1"]));
+        run.say(&looked_up("Success", token, "1,000.00", "GBP")).wait();
+        run
+    };
+    assert!(matches!(searched("TOKEN-1").ended(), CheckoutOutcome::Paid { trans_key } if trans_key == "k-1"));
+    let unknown = CheckoutOutcome::Unknown { reconcile: by_key("k-1"), why: UnknownReason::Unclear };
+    assert_eq!(*searched("other-form").ended(), unknown);
+}
+
 #[test]
 fn a_checkout_has_lapsed_only_when_it_is_closed_and_a_search_found_nothing() {
     let mut run = Run::waiting(Some("order-7"));

@@ -18,6 +18,34 @@ fn the_reply_is_the_outcome() {
     assert_eq!(Run::at(Phase::Authorising, preauth).method(), "preauth3DSecure");
 }
 
+/// A service that answers a second copy like a declined payment.
+// spec: 2 §3.3, A141: A decline of the last step answers its first copy only if a lookup lists it, or if the dialect names the error of
+//   a used authentication.
+#[test]
+fn a_decline_may_be_the_reply_to_a_second_copy() {
+    let declined = || {
+        let mut dialect = (*crate::spoken::sandbox()).clone();
+        dialect.errors.retain(|entry| entry.situations != ["authentication-already-used"]);
+        let mut run = Run::under(dialect);
+        assert_eq!(run.say(&payment("901")).wait().method(), "lookup");
+        run
+    };
+    assert!(matches!(
+        declined().say(&found(&[transaction("600", "Auth", "GBP")])).ended(),
+        ThreeDSecureOutcome::Approved(_)
+    ));
+    assert!(matches!(
+        declined().say(&found(&[transaction("901", "Auth", "GBP")])).ended(),
+        ThreeDSecureOutcome::Declined(_)
+    ));
+    let mut run = declined();
+    while run.method() == "lookup" {
+        run.say(&found(&[])).wait();
+    }
+    let ThreeDSecureOutcome::Unknown { why, .. } = run.ended() else { panic!("{:?}", run.ended()) };
+    assert!(matches!(why, UnknownReason::DeclineUnconfirmed(_)), "{why}");
+}
+
 #[test]
 fn after_any_doubt_there_are_lookups_only() {
     let doubts: [fn(&mut Run) -> &mut Run; 9] = [

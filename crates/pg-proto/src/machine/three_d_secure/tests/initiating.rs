@@ -38,6 +38,23 @@ fn a_failed_initiation_and_an_unknown_status_are_outcomes() {
     assert!(matches!(run.ended(), ThreeDSecureOutcome::NotInitiated(_)));
 }
 
+/// A forgotten machine may have paid under the reference, and the service may answer a used one like a declined payment.
+#[test]
+fn an_initiation_that_is_declined_is_looked_up_unless_used_references_get_an_error() {
+    for named in [true, false] {
+        let mut dialect = (*crate::spoken::sandbox()).clone();
+        dialect.errors.retain(|entry| named || entry.situations != ["duplicate-unique-reference"]);
+        let mut run = Run::of(ThreeDSecure::new(account().with_dialect(dialect), request(), plan()).unwrap());
+        run.step(Event::Begin).say(&initiated().replace("607", "901"));
+        if !named {
+            run.wait().say(&found(&[transaction("600", "Auth", "GBP")]));
+            assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{:?}", run.ended());
+            continue;
+        }
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::NotInitiated(_)), "{:?}", run.ended());
+    }
+}
+
 /// The documents list 600 for an approved payment (spec 2 §2.3), and 607 and 608 for an initiation.
 #[test]
 fn an_initiation_that_is_answered_like_a_payment_is_looked_up() {
