@@ -190,4 +190,14 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Read transactionStatusCode: only 607 has an authenticationKey. After 608 claim not-charged, or unknown.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
+    Text {
+        id: "S11",
+        title: "Return with the key of another order",
+        severity: Severity::Critical,
+        basis: "2 §3.3, §4.4",
+        imitates: "A customer authenticates one order, and opens the return page of another order of the same price with that authenticationKey.",
+        mend: "Store the authenticationKey with the order when you initiate, and compare it when the customer comes back: auth3DSecure \
+        names neither order nor amount.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled })),
 ];
