@@ -63,10 +63,17 @@ impl Outcome {
         self
     }
 
-    /// Adds to the finding of a drill that did not work that the shop has ended, and how.
+    /// Reports that the shop has ended, and how: another program may have answered in its place.
     pub(crate) fn shop_ended(&mut self, how: &str) {
-        if let Some(worst) = self.findings.first_mut().filter(|finding| finding.verdict == Verdict::Broken) {
-            worst.text.push_str(&format!("; the shop of the plan {how}: start it manually to see why"));
+        let why = format!("the shop of the plan {how}: start it manually to see why");
+        match self.findings.first_mut() {
+            Some(worst) if worst.verdict == Verdict::Broken => worst.text.push_str(&format!("; {why}")),
+            Some(worst) if worst.verdict == Verdict::NotApplicable => {}
+            _ => {
+                self.findings.push(Finding { kind: "adapter", verdict: Verdict::Broken, text: why });
+                self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));
+                self.verdict = self.verdict.max(Verdict::Broken);
+            }
         }
     }
 

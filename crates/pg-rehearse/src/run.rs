@@ -155,9 +155,7 @@ pub async fn run(
         match ended {
             None => break,
             Some(Ok(mut outcome)) => {
-                if outcome.verdict == Verdict::Broken
-                    && let Some(ended) = gone(shop.as_mut(), &troupe.plan).await
-                {
+                if let Some(ended) = gone(shop.as_mut(), &troupe.plan, &outcome).await {
                     outcome.shop_ended(&ended);
                 }
                 outcome.known = known.contains(outcome.drill.id);
@@ -285,7 +283,26 @@ fn refusal(stage: &Stage, way: Way) -> Option<String> {
 /// Prepares a run.
 async fn set_up(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError> {
     prepare(troupe).await?;
-    start_shop(troupe).await
+    refuse_another(&troupe.plan).await?;
+    let mut shop = start_shop(troupe).await?;
+    let ended = shop.as_mut().and_then(adapter::Group::ended).filter(|status| !status.success());
+    ended.map_or(Ok(shop), |status| {
+        let why = format!("the shop {}, and another program answers in its place", adapter::how(status));
+        Err(RunError::NotRunnable(why))
+    })
+}
+
+/// Refuses a plan whose shop seems to be ready before it is started: the drills would test another program.
+async fn refuse_another(plan: &Plan) -> Result<(), RunError> {
+    let Some((_, Some(ready))) = &plan.shop else { return Ok(()) };
+    let answer = shop::send(Call::raw_page(ready, ""), ANSWERS_WITHIN).await;
+    // A proxy may answer with an error while the shop is not there.
+    if !answer.is_ok_and(|seen| seen.status < 500) {
+        return Ok(());
+    }
+    Err(RunError::NotRunnable(format!(
+        "another program answers at {ready} before the shop is started: end it, or, if it is the shop, remove [shop] from the plan"
+    )))
 }
 
 /// Returns the environment of a command outside of drills.
@@ -344,15 +361,15 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
     }
 }
 
-/// Returns how the shop of the plan has ended. A command that started it in the background ends with code 0 while the shop
-/// answers.
-async fn gone(shop: Option<&mut adapter::Group>, plan: &Plan) -> Option<String> {
-    let shop = shop?;
-    let mut looks = 20;
+/// Returns how the shop of the plan has ended, if it took part in the drill. A command that started it in the background
+/// ends with code 0 while the shop answers.
+async fn gone(shop: Option<&mut adapter::Group>, plan: &Plan, outcome: &Outcome) -> Option<String> {
+    let shop = shop.filter(|_| plan.calls_shop(outcome.drill.job()))?;
+    // The connections of a program close a moment before it has ended.
+    let mut looks = if outcome.verdict == Verdict::Broken { 20 } else { 0 };
     let status = loop {
         match shop.ended() {
             Some(status) => break status,
-            // The connections of a program close a moment before it has ended.
             None if looks > 0 => clock::pause(std::time::Duration::from_millis(25)).await,
             None => return None,
         }
@@ -362,7 +379,9 @@ async fn gone(shop: Option<&mut adapter::Group>, plan: &Plan) -> Option<String> 
     if !status.success() {
         return Some(how);
     }
-    let ready = plan.shop.as_ref()?.1.as_ref()?;
+    let Some(ready) = plan.shop.as_ref()?.1.as_ref() else {
+        return Some(format!("{how}, and the plan has no `ready` that says whether it runs in the background"));
+    };
     let silent = shop::send(Call::raw_page(ready, ""), ANSWERS_WITHIN).await.err()?;
     // A shop that is slow has not ended.
     matches!(silent, Silent::Closed(_)).then(|| format!("{how} and does not answer at {ready}"))

@@ -56,6 +56,8 @@ struct State {
     /// The requests to the trap: path, headers and body.
     trapped: Vec<String>,
     connections: u32,
+    /// Whether a connection began with a TLS handshake.
+    began_tls: bool,
     /// The number of starts of the integration.
     starts: u64,
     /// The number of requests, and their bytes.
@@ -198,6 +200,11 @@ impl Wire {
     /// Returns the number of connections so far.
     pub(crate) fn connections(&self) -> u32 {
         self.state().connections
+    }
+
+    /// Whether any connection so far began with a TLS handshake.
+    pub(crate) fn began_tls(&self) -> bool {
+        self.state().began_tls
     }
 
     /// Executes the delayed requests.

@@ -306,6 +306,54 @@ fn a_shop_that_its_command_starts_in_the_background_has_not_ended_with_it() {
     );
 }
 
+/// An older shop at the same address, for example, whose drills would say nothing about the new one.
+#[test]
+fn a_program_that_answers_in_place_of_the_shop_is_not_rehearsed() {
+    if !installed(&["node"], "a shop behind another program") {
+        return;
+    }
+    let plan = |command: &str, shop: u16, ready: &str| {
+        let service = pg_support::free_port();
+        format!(
+            "timeout_seconds = 60\n[service]\nlisten = \"127.0.0.1:{service}\"\n[shop]\ncommand = [\"sh\", \"-c\", {}]\n{ready}\
+             [jobs.open_redirect]\nurl = \"http://127.0.0.1:{shop}/return\"\n",
+            serde_json::Value::from(command)
+        )
+    };
+    let ready = |shop: u16| format!("ready = \"http://127.0.0.1:{shop}/\"\n");
+    let played = |plan: &str| rehearse(plan, &std::env::temp_dir(), &only(&["R01"]));
+    let older = TcpListener::bind("127.0.0.1:0").expect("it works");
+    let port = older.local_addr().expect("it works").port();
+    thread::spawn(move || {
+        for caller in older.incoming() {
+            let reply = "HTTP/1.1 200 OK\r\nContent-Length: 18\r\nConnection: close\r\n\r\n<p>Please wait</p>";
+            std::io::Write::write_all(&mut caller.expect("it works"), reply.as_bytes()).expect("it works");
+        }
+    });
+    let refused = played(&plan("exit 0", port, &ready(port))).expect_err("another program answers").to_string();
+    assert!(refused.contains("another program answers at http://127.0.0.1:"), "{refused}");
+    // Nothing says that a shop without `ready` runs in the background.
+    let report = played(&plan("exit 0", pg_support::free_port(), "")).expect("it works");
+    assert!(report.outcomes[0].findings[0].text.contains("has no `ready`"), "{}", report.scorecard(false));
+
+    // The program that the plan started ends before the first page is answered, and its child answers.
+    let code = "const parent = process.ppid; if (process.send) require('http').createServer((request, reply) => { \
+                const answer = () => parent === process.ppid && request.url !== '/' ? setTimeout(answer, 5) \
+                : reply.end('<p>Please wait</p>'); \
+                if (request.url !== '/' && process.connected) process.send('end'); \
+                answer(); }).listen(Number(process.argv[2]), '127.0.0.1'); \
+                else require('child_process').fork(__filename, [process.argv[2]]).on('message', () => process.exit(3))";
+    let folder = tempfile::tempdir().expect("it works");
+    let file = folder.path().join("shop.js");
+    fs::write(&file, code).expect("it works");
+    let shop = pg_support::free_port();
+    let command = format!("exec node {} {shop}", file.display());
+    let report = played(&plan(&command, shop, &ready(shop))).expect("it works");
+    assert_eq!(with(&report, Verdict::Broken), ["R01"], "{}", report.scorecard(false));
+    let told = &report.outcomes[0].findings[0].text;
+    assert!(told.starts_with("the shop of the plan exited with code 3"), "{told}");
+}
+
 /// A search that found no file to read says nothing about secrets.
 #[test]
 fn logs_that_match_no_file_and_a_dump_that_fails_are_reported_as_not_searched() {

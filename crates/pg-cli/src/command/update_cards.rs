@@ -123,7 +123,8 @@ pub(crate) struct Arguments {
     /// How long to wait for a callback that settles a doubtful batch; the service takes about a day
     #[arg(long, value_name = "HOURS", default_value_t = 26, requires = "listen", value_parser = clap::value_parser!(u32).range(..=8_760))]
     doubt: u32,
-    /// How many times in a row the service may be unreachable before the run ends; the run can be resumed
+    /// How many times in a row the service may be unreachable before the run ends, with pauses of up to a minute; the run can be
+    /// resumed
     #[arg(long, value_name = "N", default_value_t = 30)]
     attempts: u32,
     /// Time limit of a request
@@ -142,6 +143,8 @@ struct Ready {
     results: Results,
     /// How many hours to wait for a callback that settles a doubt.
     doubt: u32,
+    /// How many times in a row the service may be unreachable.
+    attempts: u32,
     /// The state belongs to this account, whatever address it was saved for.
     same_account: bool,
 }
@@ -277,7 +280,8 @@ impl Arguments {
             }
         })?;
         keeper.change(|state| state.written = results.written());
-        Ok(Ready { input, keeper, state, results, doubt: self.doubt, same_account: self.same_account })
+        let Self { doubt, attempts, same_account, .. } = *self;
+        Ok(Ready { input, keeper, state, results, doubt, attempts, same_account })
     }
 
     async fn callbacks(&self, state: &mut State) -> Result<Callbacks, Failure> {

@@ -55,6 +55,13 @@ fn declined_is_1_and_an_unknown_status_is_4() {
         .says("outcome unknown")
         .says("pg call transaction/lookup uniqueMerchantReference=order-7")
         .prints("642");
+    for (status, exit) in [("600", 0), ("901", 1), ("642", 4)] {
+        let ended = pay_as(&format!("{PAY} uniqueMerchantReference=order-7 --json"), &transaction(status)).ends(exit);
+        let document: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(document["transactionStatusCode"], status);
+        assert_eq!(document["exit"].as_i64().unwrap_or(0), i64::from(exit), "{document}");
+        assert_eq!(document["error"]["next"].is_string(), exit == 4, "{document}");
+    }
 }
 
 #[test]

@@ -51,8 +51,14 @@ fn a_reply_that_cannot_be_printed_hides_no_payment() {
             ended.says(&format!("\n  pg call transaction/lookup {unique}"));
         }
     }
-    let lookup = words("call transaction/lookup uniqueMerchantReference=full-1");
-    let ended = sandbox.with_account(lookup, "main").run_into(full()).ends(4).says("cannot write the result");
+    // A reader that has gone saw no reply either.
+    let pay =
+        words(&format!("call transaction/auth cardNumber=4000000000001000 {CARD} uniqueMerchantReference=closed-1"));
+    let ended = sandbox.with_account(pay, "main").run_into(closed_pipe()).ends(4);
+    ended.says("approved: status 600").says("transactionKey ").says("do not send the request again");
+    let lookup = || sandbox.with_account(words("call transaction/lookup uniqueMerchantReference=full-1"), "main");
+    lookup().run_into(closed_pipe()).ends(0);
+    let ended = lookup().run_into(full()).ends(4).says("cannot write the result");
     assert!(!ended.err.contains("do not send"), "{}", ended.err);
 }
 

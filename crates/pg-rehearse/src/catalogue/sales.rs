@@ -218,4 +218,14 @@ pub(super) const SCENES: &[Scene] = &[
         documents do not say that an authentication pays only once.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled })),
+    Text {
+        id: "S11",
+        title: "Return with the key of another order",
+        severity: Severity::Critical,
+        basis: "2 §3.3, §4.4",
+        imitates: "A customer authenticates one order, and opens the return page of another order of the same price with that authenticationKey.",
+        mend: "Store the authenticationKey with the order when you initiate, and compare it when the customer comes back: auth3DSecure \
+        names neither order nor amount.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled })),
 ];

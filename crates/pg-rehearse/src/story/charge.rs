@@ -132,6 +132,10 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         let why = format!("the integration sends no payment for an order of this name: it claims {claim}");
         return Ok(Outcome::not_applicable(drill, why));
     }
+    if ignores_environment(stage, story) {
+        let why = "the running shop has one address of the service and one account, and this drill needs another: rehearse a command";
+        return Ok(Outcome::not_applicable(drill, why.to_owned()));
+    }
     let mut findings = match story.judged {
         Judged::Money(expect) => money(stage, expect, story)?,
         Judged::Nothing => nothing_sent(stage, story)?,
@@ -169,6 +173,17 @@ fn refuses_the_name(stage: &Stage, story: &Charge) -> Option<&'static str> {
     let sent = stage.exchanges().iter().any(|one| one.is(On::Payment));
     let claim = stage.ran().last().and_then(|ran| ran.claim)?;
     (!story.suffix.is_empty() && !sent).then(|| claim.name())
+}
+
+/// Whether a running shop, as most do, calls the service at the address and with the account that it was started with: then
+/// it met neither another door nor other credentials.
+fn ignores_environment(stage: &Stage, story: &Charge) -> bool {
+    let (wire, exchanges) = (stage.wire(), stage.exchanges());
+    let needs_tls = matches!(story.entrance, Entrance::Tls(_) | Entrance::PlainForTls);
+    let is_plain = needs_tls && wire.connections() > 0 && !wire.began_tls();
+    let is_accepted = !exchanges.is_empty() && exchanges.iter().all(|one| one.error.is_none());
+    let is_right = story.credentials != Credentials::Right && is_accepted;
+    (is_plain || is_right) && stage.troupe.plan.calls_shop(stage.drill.job())
 }
 
 /// Returns the warning about an integration that waits for a reply longer than the drill, which kills and restarts it: a shop

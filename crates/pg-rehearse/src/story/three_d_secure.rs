@@ -1,5 +1,7 @@
 //! A payment with 3-D Secure: started, interrupted by the bank's challenge, and finished after the customer's return.
 
+mod other_order;
+
 use std::time::Duration;
 
 use pg_sandbox::cards::{CARDS, Scenario};
@@ -46,6 +48,8 @@ pub(crate) enum Back {
     Twice,
     /// Two tabs at the same time.
     TwoTabs,
+    /// With the authenticationKey of another order.
+    OtherOrder,
 }
 
 const PRICE: u64 = 998;
@@ -57,17 +61,12 @@ const REFUSED: Scenario = Scenario::NoResponse;
 const NO_RESPONSE_FROM_BANK: &str = "119";
 
 pub(crate) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Played {
-    let number = CARDS.iter().find(|card| card.scenario == story.card).map_or("", |card| card.number);
-    let source = stage.source(Way::SessionKey, &Card::new(number, "314"))?;
-    let mut line = json!({
-        "job": "three_d_secure",
-        "step": "start",
-        "order": stage.order,
-        "amount": PRICE,
-        "currency": "GBP",
-        "returnUrl": "https://shop.example/authenticated",
-    });
-    line[source.0] = source.1;
+    if story.back == Back::OtherOrder {
+        let findings = other_order::play(stage, story).await?;
+        return Ok(stage.judged(findings));
+    }
+    let order = stage.order.clone();
+    let mut line = first_step(stage, &order, story.card)?;
     let mut started = stage.run(Job::ThreeDSecure, &line).await;
     if started.answer.is_empty() && matches!(started.end, End::TimedOut | End::Killed) {
         line["attempt"] = 2.into();
@@ -82,6 +81,22 @@ pub(crate) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Played {
     stage.arrive_late();
     let findings = judged(stage, story)?;
     Ok(stage.judged(findings))
+}
+
+/// Returns the JSON line that starts the authentication of an order.
+fn first_step(stage: &mut Stage, order: &str, card: Scenario) -> Result<Value, SetupError> {
+    let number = CARDS.iter().find(|one| one.scenario == card).map_or("", |card| card.number);
+    let source = stage.source(Way::SessionKey, &Card::new(number, "314"))?;
+    let mut line = json!({
+        "job": "three_d_secure",
+        "step": "start",
+        "order": order,
+        "amount": PRICE,
+        "currency": "GBP",
+        "returnUrl": "https://shop.example/authenticated",
+    });
+    line[source.0] = source.1;
+    Ok(line)
 }
 
 fn opened(started: &Ran) -> Option<(String, String)> {

@@ -57,14 +57,18 @@ async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
             wire.note(Lane::Integration, Lane::Wire, "connection accepted, and closed at once");
         }
         Door::Plain | Door::Closing(_) | Door::Refused => answer(wire, stream).await,
-        Door::Tls(config) => match TlsAcceptor::from(config).accept(stream).await {
-            Ok(stream) => answer(wire, stream).await,
-            Err(_) => wire.note(Lane::Integration, Lane::Wire, "the integration refused the certificate"),
-        },
+        Door::Tls(config) => {
+            let is_tls = begins_tls(&wire, &stream).await;
+            match TlsAcceptor::from(config).accept(stream).await {
+                Ok(stream) => answer(wire, stream).await,
+                Err(_) if is_tls => {
+                    wire.note(Lane::Integration, Lane::Wire, "the integration refused the certificate");
+                }
+                Err(_) => wire.note(Lane::Integration, Lane::Wire, "the integration began no TLS handshake"),
+            }
+        }
         Door::PlainForTls => {
-            let mut first = [0];
-            let tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == 22;
-            if tls {
+            if begins_tls(&wire, &stream).await {
                 wire.note(Lane::Wire, Lane::Integration, "the TLS handshake is answered in plain HTTP");
                 // The caller's claim is judged, not the state of the connection.
                 drop(
@@ -78,6 +82,14 @@ async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
             }
         }
     }
+}
+
+/// Whether a connection begins with a TLS handshake, which is noted.
+async fn begins_tls(wire: &Wire, stream: &TcpStream) -> bool {
+    let mut first = [0];
+    let is_tls = matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == 22;
+    wire.state().began_tls |= is_tls;
+    is_tls
 }
 
 async fn answer<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(wire: Arc<Wire>, stream: S) {

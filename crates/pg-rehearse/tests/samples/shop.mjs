@@ -322,6 +322,8 @@ async function lookUp(job) {
   return (payments.length === 1 && isOf(job, payments[0]) && outcome(payments[0])) || { claim: "unknown" };
 }
 
+const authentications = new Map(); // orders by their authenticationKeys
+
 async function threeDSecure(job) {
   if (job.step === "start") {
     const order = { itemName0: "Order", itemPrice0: String(job.amount), currency: job.currency, uniqueMerchantReference: job.order };
@@ -333,8 +335,12 @@ async function threeDSecure(job) {
       const early = { ...order, uniqueMerchantReference: `${job.order}-early`, sessionKey: job.sessionKey };
       await call("transaction/authSessionKey", early).catch(() => ({}));
     }
+    authentications.set(authenticationKey, job.order);
     return json(authenticationKey ? { claim: "unknown", authenticationKey, authenticationUrl } : { claim: "unknown" });
   }
+  // Neither getAuthenticationStatus nor auth3DSecure names the order.
+  const isOfOther = (authentications.get(job.authenticationKey) ?? job.order) !== job.order;
+  if (isOfOther && FAULT !== "3ds-of-any-order") return json({ claim: "unknown" });
   const status = () => call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
   if (FAULT === "3ds-status-ignored") {
     const known = () => lookUp(job).catch(() => undefined);

@@ -51,8 +51,24 @@ impl Call {
         let client = self.client(account);
         let reply = self.wait_for(client.call_by_name(self.info, parameters))?;
         let reply = json::write(&*reply);
-        output::data(&self.shown(&reply)).map_err(|failure| self.not_printed(&failure, &reply, &dialect))?;
-        Ok(verdict::exit(self.info, &reply, &dialect, self.lookup.as_ref()))
+        let ended = verdict::ended(self.info, &reply, &dialect, self.lookup.as_ref());
+        // A payment whose reply is lost in a closed pipe has no known outcome.
+        let print = if self.info.retry == RetrySafety::Safe { output::data } else { output::news };
+        let printed = self.document(&reply, &ended).and_then(|text| print(&text));
+        printed.map_err(|failure| self.not_printed(&failure, &reply, &dialect))?;
+        ended.map_err(Failure::after_document)
+    }
+
+    /// Returns a document to print. For programs it has the members of the failure too, if there is one.
+    fn document(&self, document: &str, ended: &Result<Exit, Failure>) -> Result<String, Failure> {
+        let document = self.shown(document);
+        Ok(match (ended, document.strip_suffix('}')) {
+            (Err(failure), Some(members)) if self.json => {
+                let comma = if members == "{" { "" } else { "," };
+                format!("{members}{comma}{}", &output::to_json(failure)?[1..])
+            }
+            _ => document,
+        })
     }
 
     /// Returns the failure of printing a reply, with the outcome of a request that must not be sent again.
@@ -89,17 +105,18 @@ impl Call {
             });
         };
         let redirect = redirect::read(client.account(), &location, &self.pages, can_decrypt);
-        // The decrypted data is what the card form sent.
-        output::data(&self.shown(&self.http.redacted(&redirect.json)))?;
-        match redirect.exit {
-            Exit::Done => {}
-            Exit::Unknown => output::say(
-                "pg: whether the card form was accepted is unknown: the redirect's page does not say it; set the PG_API_KEY of \
+        let ended = match redirect.exit {
+            Exit::Done => Ok(Exit::Done),
+            Exit::Unknown => Err(Failure::new(
+                Exit::Unknown,
+                "whether the card form was accepted is unknown: the redirect's page does not say it; set the PG_API_KEY of \
                  the session's account, or give nextPageUrl and currentPageUrl different pages",
-            ),
-            _ => output::say(&format!("pg: the card form was not accepted: {}", redirect.outcome)),
-        }
-        Ok(redirect.exit)
+            )),
+            exit => Err(Failure::new(exit, format!("the card form was not accepted: {}", redirect.outcome))),
+        };
+        // The decrypted data is what the card form sent.
+        output::data(&self.document(&self.http.redacted(&redirect.json), &ended)?)?;
+        ended.map_err(Failure::after_document)
     }
 
     fn client(&self, account: Account) -> Client<Watched> {
@@ -129,13 +146,8 @@ impl Call {
         self.unknown(message.to_owned())
     }
 
-    /// Returns the failure of a request that may have been executed, with the lookup to make.
     fn unknown(&self, message: String) -> Failure {
-        let failure = Failure::new(Exit::Unknown, message);
-        match &self.lookup {
-            Some(lookup) => failure.with(lookup.note).next(lookup.command.clone()),
-            None => failure,
-        }
+        verdict::unknown(message, self.lookup.as_ref())
     }
 
     fn shown(&self, reply: &str) -> String {

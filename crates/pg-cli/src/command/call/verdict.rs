@@ -6,27 +6,40 @@ use pg_model::{
 };
 
 use super::lookup::Lookup;
-use crate::{failure::Exit, output, refusal};
+use crate::{
+    failure::{Exit, Failure},
+    refusal,
+};
 
-/// Returns the exit code of a reply in JSON, and reports anything except success on standard error.
-pub(super) fn exit(info: &MethodInfo, reply: &str, dialect: &Dialect, lookup: Option<&Lookup>) -> Exit {
+/// Returns how a call ended with a reply in JSON.
+///
+/// # Errors
+/// Anything except success.
+pub(super) fn ended(
+    info: &MethodInfo,
+    reply: &str,
+    dialect: &Dialect,
+    lookup: Option<&Lookup>,
+) -> Result<Exit, Failure> {
     match verdict(info, reply.as_bytes(), dialect) {
-        StatusMeaning::Approved => Exit::Done,
-        StatusMeaning::Declined => {
-            output::say(&format!("pg: declined: {}", status(reply, dialect)));
-            Exit::Refused
-        }
-        StatusMeaning::Other => {
-            let status = status(reply, dialect);
-            let note = lookup.map_or("", |lookup| lookup.note);
-            output::say(&format!(
-                "pg: outcome unknown, look it up or ask the operator: {status}; neither the documents nor the dialect list this status; if it means a decline, add a [[declined]] with this code to the dialect{note}"
-            ));
-            if let Some(lookup) = lookup {
-                output::say(&format!("  {}", lookup.command));
-            }
-            Exit::Unknown
-        }
+        StatusMeaning::Approved => Ok(Exit::Done),
+        StatusMeaning::Declined => Err(Failure::new(Exit::Refused, format!("declined: {}", status(reply, dialect)))),
+        StatusMeaning::Other => Err(unknown(
+            format!(
+                "outcome unknown, look it up or ask the operator: {}; neither the documents nor the dialect list this status; if it means a decline, add a [[declined]] with this code to the dialect",
+                status(reply, dialect)
+            ),
+            lookup,
+        )),
+    }
+}
+
+/// Returns the failure of a request that may have been executed, with the lookup to make.
+pub(super) fn unknown(message: String, lookup: Option<&Lookup>) -> Failure {
+    let failure = Failure::new(Exit::Unknown, message);
+    match lookup {
+        Some(lookup) => failure.with(lookup.note).next(lookup.command.clone()),
+        None => failure,
     }
 }
 

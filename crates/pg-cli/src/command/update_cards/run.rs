@@ -9,7 +9,7 @@ use std::{
 
 use indicatif::HumanCount;
 use pg_hyper::{
-    AccountUpdateDrive, Client, UpdateEvent,
+    AccountUpdateDrive, Client, DriveError, UpdateEvent,
     proto::machine::{
         ResumeError,
         account_update::{Summary, UpdateEnd, UpdatePlan},
@@ -52,6 +52,8 @@ struct Run {
     is_new: bool,
     /// How long to wait for a callback that settles a doubt, and the last reported number of doubtful batches.
     doubt: (u32, usize),
+    /// How many times in a row the service may be unreachable before the run ends.
+    attempts: u32,
     /// The last reported number of results that did not settle a doubt.
     misdated: usize,
 }
@@ -69,7 +71,7 @@ pub(super) async fn run(
     interrupted: Interrupted,
     json: bool,
 ) -> Result<Exit, Failure> {
-    let Ready { input, keeper, state, mut results, doubt, same_account } = ready;
+    let Ready { input, keeper, state, mut results, doubt, attempts, same_account } = ready;
     let can_go_on = input.path().is_some();
     let unreadable = |error| Failure::misuse(format!("cannot read the card keys: {error}"));
     let updating = input.keys().map_err(unreadable).and_then(|keys| match state.machine() {
@@ -94,6 +96,7 @@ pub(super) async fn run(
         can_go_on,
         is_new: state.machine().is_none(),
         doubt: (doubt, 0),
+        attempts,
         misdated: 0,
     };
     run.begin(state.machine().is_some());
@@ -288,7 +291,13 @@ impl Run {
     }
 
     fn tell_trouble(&mut self) {
-        let trouble = self.updating.error().map(ToString::to_string);
+        let trouble = self.updating.error().map(|error| match error {
+            DriveError::Transport(_) => {
+                let attempts = self.attempts;
+                format!("{error}; the run ends after {attempts} repeats in a row (--attempts), with pauses of up to a minute")
+            }
+            _ => error.to_string(),
+        });
         if trouble != self.told {
             if let Some(trouble) = &trouble {
                 self.shown.say(&format!("pg: {trouble}"));
