@@ -85,6 +85,12 @@ pub fn shown(name: &str, value: &str) -> String {
     }
 }
 
+/// Returns whether a value of this name is shown in another form whatever it is.
+pub(crate) fn is_masked(name: &str) -> bool {
+    let is_secret = || rule(name).map_or_else(|| looks_secret(name), |rule| rule != Rule::Text);
+    CREDENTIALS.contains(&name) || name == "shaSignature" || is_secret()
+}
+
 /// How the value of a known name is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {

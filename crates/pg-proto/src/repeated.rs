@@ -3,7 +3,10 @@
 
 use pg_model::{Secret, ServiceError, mask};
 
-use crate::{Account, preview::shown};
+use crate::{
+    Account,
+    preview::{is_masked, shown},
+};
 
 /// A shorter credential is not removed, since it may be part of a word. Those of version 5 have 32 characters (spec 3 §4).
 const SHORTEST: usize = 8;
@@ -68,21 +71,26 @@ fn secret_after(name: &str, after: &str) -> Option<(usize, usize, String)> {
     if mask::names_a_cv2(name) {
         return cv2_after(after).map(|(before, length)| (before, length, "***".to_owned()));
     }
-    let (before, length) = value_after(after)?;
-    let value = &after[before..before + length];
+    let before = value_after(after)?;
+    if !is_masked(name) {
+        return None;
+    }
+    // Measured only now: the value of a name may be all the rest of a text.
+    let ends = |letter: char| letter.is_whitespace() || "&<>\"'\\,;)]}".contains(letter);
+    let value = &after[before..];
+    let value = &value[..value.find(ends).unwrap_or(value.len())];
     let shown = shown(name, value);
-    (shown != value).then_some((before, length, shown))
+    (shown != value).then_some((before, value.len(), shown))
 }
 
-/// Returns the distance and the length of the value that follows a name, if one does.
-fn value_after(after: &str) -> Option<(usize, usize)> {
+/// Returns the distance of the value that follows a name, if one does.
+fn value_after(after: &str) -> Option<usize> {
     let (mut value, mut is_assigned) = (after, false);
     while let Some(at) = BETWEEN.iter().position(|between| value.starts_with(between)) {
         is_assigned |= at < ASSIGNING;
         value = &value[BETWEEN[at].len()..];
     }
-    let ends = |letter: char| letter.is_whitespace() || "&<>\"'\\,;)]}".contains(letter);
-    is_assigned.then(|| (after.len() - value.len(), value.find(ends).unwrap_or(value.len())))
+    is_assigned.then(|| after.len() - value.len())
 }
 
 /// Returns the distance and the length of the digits that may be a CV2 after its name.
@@ -132,6 +140,7 @@ mod tests {
             ("<apiPassword>b1</apiPassword><cardExpiryYear>49", "<apiPassword>***</apiPassword><cardExpiryYear>49"),
             ("[apiPassword] => b1", "[apiPassword] => ***"),
             ("cardNumber=4929420573595709&x", "cardNumber=492942******5709&x"),
+            ("orderId=202611220000|cardCV2=987|apiPassword=b1", "orderId=202611220000|cardCV2=***|apiPassword=***"),
             ("the password is wrong", "the password is wrong"),
             ("Invalid apiKey", "Invalid apiKey"),
             ("apiPassword=", "apiPassword="),
@@ -153,6 +162,14 @@ mod tests {
             ("trace 917, 2026-11-25", "trace 917, 2026-11-25"),
         ] {
             assert_eq!(account().without_repeated(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_names_is_searched_in_time_that_grows_with_its_size() {
+        for part in ["a=", "abc:", "apiKey=", "cardNumber%3D", "cardCV2=", "a ", "=", "apiPassword=\"", "é:"] {
+            let text = part.repeat((1 << 20) / part.len());
+            assert!(account().without_repeated(&text).len() <= 2 * text.len(), "{part}");
         }
     }
 
