@@ -189,6 +189,9 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("callback-ignored", vec!["B03", "B04", "B05"], ignored),
         ("callback-checked-late", vec!["B04", "B05"], vec![("B04", "not-confirmed")]),
         ("link-kept", vec!["K09"], kept),
+        ("queue-by-chance", vec!["K11", "K12"], vec![("K11", "page-not-read"), ("K12", "page-not-read")]),
+        // It may mean the order of the key.
+        ("3ds-of-the-key", vec!["S11"], vec![("S11", "paid-without-order")]),
         ("return-redirects", returns.to_vec(), vec![]),
         ("return-redirects-elsewhere", returns.to_vec(), unseen.clone()),
         ("return-redirects-refused", returns.to_vec(), unseen.clone()),
@@ -232,6 +235,9 @@ fn a_checkout_that_only_reserves_or_denies_a_payment_or_cannot_take_yen_gets_a_w
         assert_eq!(found.outcomes[0].verdict, Verdict::NotApplicable, "{clock}: {}", found.scorecard(false));
         assert!(told.contains("token_expiry from its own clock"), "{clock}: {told}");
     }
+    // A shop may have a highest amount.
+    let found = shop("small-orders-only", &["K11"]);
+    assert_eq!(with(&found, Verdict::NotApplicable), ["K11"], "{}", found.scorecard(false));
 }
 
 /// The same without these jobs.

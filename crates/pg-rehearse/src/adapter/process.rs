@@ -172,6 +172,8 @@ pub(crate) fn start(words: &[String], environment: &Environment, output: Option<
     let stream = || output.map_or_else(|| Ok(Stdio::null()), |file| file.try_clone().map(Stdio::from));
     let (out, err) = (stream().map_err(|error| error.to_string())?, stream().map_err(|error| error.to_string())?);
     command.stdin(Stdio::null()).stdout(out).stderr(err);
+    // What stays in a buffer is not searched for secrets.
+    command.env("PYTHONUNBUFFERED", "1");
     Group::spawn(&mut command, &environment.guard).map_err(|error| format!("{}: {error}", words[0]))
 }
 

@@ -16,6 +16,7 @@ use crate::{
     plan::{Job, Means},
     shop::{Call, Seen},
     stage::Stage,
+    wire::Exchange,
 };
 
 /// The price of an order, in the smallest unit of its currency.
@@ -137,6 +138,24 @@ pub(crate) async fn after_payment_of(
         return Ok(seen);
     }
     come_back(stage, "opened again", &query).await
+}
+
+/// Opens the success page of a paid order once more, if a lookup since this number of requests has shown the payment. A shop
+/// with a queue may look it up after `after_payment` has read the page: without a lookup nothing follows from that page.
+pub(crate) async fn after_lookup(
+    stage: &Stage,
+    order: &str,
+    price: u64,
+    key: &str,
+    before: usize,
+) -> Result<Option<Seen>, SetupError> {
+    let is_shown = |one: &Exchange| one.is_lookup_of(key) && one.showed_payment;
+    if !stage.exchanges().iter().skip(before).any(is_shown) {
+        return Ok(None);
+    }
+    stage.settled_since(Job::CheckoutReturn, key, before).await;
+    let query = [("order", order), ("amount", &*price.to_string()), ("trans_key", key)];
+    come_back(stage, "opened after a lookup", &query).await.map(Some)
 }
 
 /// Whose payment a shop means that says paid about an order that was given the key of another one.

@@ -236,9 +236,10 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns what was added to a file, or the end of it.
+/// Returns what was added to a file, or the end of it. A file that became shorter was written anew.
 fn since(path: &Path, before: u64) -> io::Result<String> {
-    let added = fs::metadata(path)?.len().saturating_sub(before);
+    let length = fs::metadata(path)?.len();
+    let added = length.checked_sub(before).unwrap_or(length);
     end_of(path, added.min(MOST_OF_FILE)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -333,6 +334,15 @@ mod tests {
         let gone = vec![folder.path().join("gone"), folder.path().join("oldest/below")];
         let told = in_files(gone, MOST, search);
         assert!(told.len() == 1 && told[0].text.starts_with("not searched: below: "), "{told:?}");
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_is_read_from_its_beginning() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "before, after").unwrap();
+        assert_eq!(since(file.path(), 8).unwrap(), "after");
+        fs::write(file.path(), "anew").unwrap();
+        assert_eq!(since(file.path(), 8).unwrap(), "anew");
     }
 
     #[test]

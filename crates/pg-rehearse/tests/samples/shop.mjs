@@ -238,6 +238,9 @@ async function success(query) {
   }
   const order = orderOf(query.get("order"));
   if (!order) return page(404, "<h1>We do not know this order</h1>");
+  // Its queue comes to some orders in time, by chance.
+  const isInTime = FAULT !== "queue-by-chance" || /-(other|998-GBP)$/.test(query.get("order"));
+  if (!isInTime) return page(200, "<h1>We are checking your payment</h1>");
   if (FAULT.startsWith("success-settles-later") && query.get("trans_key") && !settled.has(query.get("order"))) {
     return settleLater(query.get("order"), query.get("trans_key"));
   }
@@ -269,6 +272,7 @@ async function withdrawn(name) {
 }
 
 async function checkout(job) {
+  if (FAULT === "small-orders-only" && job.amount > 50000) return page(422, "<h1>This is too much</h1>");
   if (FAULT.startsWith("pounds-only") && job.currency !== "GBP") return page(422, "<h1>We sell in pounds only</h1>");
   if (FAULT === "link-kept" && links.has(job.order)) return json({ claim: "unknown", url: links.get(job.order) });
   if (FAULT !== "link-kept" && links.has(job.order) && !(await withdrawn(job.order).catch(() => false))) {
@@ -323,6 +327,7 @@ async function lookUp(job) {
 }
 
 const authentications = new Map(); // orders by their authenticationKeys
+const shipped = new Set(); // orders that are paid in the books of the shop
 
 async function threeDSecure(job) {
   if (job.step === "start") {
@@ -340,7 +345,8 @@ async function threeDSecure(job) {
   }
   // Neither getAuthenticationStatus nor auth3DSecure names the order.
   const isOfOther = (authentications.get(job.authenticationKey) ?? job.order) !== job.order;
-  if (isOfOther && FAULT !== "3ds-of-any-order") return json({ claim: "unknown" });
+  if (isOfOther && FAULT !== "3ds-of-any-order" && FAULT !== "3ds-of-the-key") return json({ claim: "unknown" });
+  if (FAULT === "3ds-of-any-order" && shipped.has(job.order)) return json({ claim: "paid" });
   const status = () => call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
   if (FAULT === "3ds-status-ignored") {
     const known = () => lookUp(job).catch(() => undefined);
@@ -364,6 +370,7 @@ async function threeDSecure(job) {
       const again = (error) => (FAULT === "3ds-timeout-resent" && isTimeout(error) ? once() : Promise.reject(error));
       const pay = () => once().catch(again);
       const found = known ?? answered(job, await pay()) ?? (await lookUp(job));
+      if (found?.claim === "paid") shipped.add(job.order);
       if (found) return json(found);
     } catch {
       // Unclear: the next round looks it up first.

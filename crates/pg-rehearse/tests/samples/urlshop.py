@@ -24,7 +24,7 @@ class Shop(BaseHTTPRequestHandler):
     def do_POST(self):
         job = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if "LEAK" in os.environ:
-            print(job, os.environ["PG_API_PASSWORD"], flush=True)
+            print(job, os.environ["PG_API_PASSWORD"])
         if starting > 0:
             return self.reply(b"starting", 503)
         self.reply(json.dumps(pay.charge(job)).encode())

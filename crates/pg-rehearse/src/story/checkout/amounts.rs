@@ -10,7 +10,7 @@ use crate::{
     stage::Stage,
     story::{
         Asked,
-        order::{PRICE, after_payment_of, input_of, no_link, pay, token_of},
+        order::{PRICE, after_lookup, after_payment_of, input_of, no_link, pay, token_of},
         page,
     },
 };
@@ -21,17 +21,23 @@ const ORDERS: [(u64, &str); 3] = [(PRICE, "GBP"), (104_800, "GBP"), (104_800, "E
 /// Pays orders of these prices, and comes back.
 pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
     for (price, currency) in ORDERS {
+        let is_first = (price, currency) == ORDERS[0];
         let order = format!("{}-{price}-{currency}", stage.order);
         let line = input_of(stage, &order, price, currency);
         let ran = stage.run(Job::Checkout, &line).await;
         let Some(token) = token_of(&ran) else {
             let is_refused = !ran.answer.is_empty() || matches!(ran.end, End::Replied(400..));
-            // A currency has to be configured on the account (spec 3 §4.1).
-            let findings = if currency == "EUR" && is_refused { Vec::new() } else { vec![broken(no_link(&ran))] };
-            return Ok(Ok(findings));
+            return Ok(match currency {
+                _ if is_first || !is_refused => Ok(vec![broken(no_link(&ran))]),
+                // A currency has to be configured on the account (spec 3 §4.1).
+                "EUR" => Ok(Vec::new()),
+                // A shop may have a highest amount.
+                _ => Err(format!("the shop refuses an order of {}: {}", money(price, currency), no_link(&ran))),
+            });
         };
         stage.prepared()?;
         let key = pay(&stage.house, &token)?;
+        let before = stage.exchanges().len();
         let seen = after_payment_of(stage, &order, price, &key, "after the payment").await?;
         let right = money(price, currency);
         let charges = charges_of(stage)?;
@@ -39,14 +45,18 @@ pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
             let why = format!("{} was charged instead of {right}", wrong.money());
             return Ok(Ok(vec![fault("wrong-amount", why)]));
         }
-        if !page::says_paid(&seen) {
+        if page::says_paid(&seen) {
+            continue;
+        }
+        let after_lookup = after_lookup(stage, &order, price, &key, before).await?;
+        if !after_lookup.as_ref().is_some_and(page::says_paid) {
             let why = format!(
-                "the customer has paid {right}, but the success page does not say so, as it does of {}: the value of a lookup has the \
+                "the customer has paid {right}, but the success page does not say so after a lookup has shown the payment, as it does of {}: the value of a lookup has the \
                  separators of its currency, 1,048.00 or 1.048,00",
                 money(ORDERS[0].0, ORDERS[0].1)
             );
-            let is_first = (price, currency) == ORDERS[0];
-            return Ok(Ok(vec![if is_first { not_read(&seen) } else { fault("value-not-read", why) }]));
+            let is_unread = is_first || after_lookup.is_none();
+            return Ok(Ok(vec![if is_unread { not_read(&seen) } else { fault("value-not-read", why) }]));
         }
     }
     Ok(Ok(Vec::new()))

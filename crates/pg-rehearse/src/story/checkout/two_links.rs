@@ -10,7 +10,7 @@ use crate::{
     stage::Stage,
     story::{
         Asked,
-        order::{Order, after_payment, pay, token_of},
+        order::{Order, PRICE, after_lookup, after_payment, pay, token_of},
         page,
     },
 };
@@ -38,8 +38,15 @@ pub(super) async fn play(stage: &mut Stage, line: &Value, first: &str) -> Result
     if !stage.troupe.plan.has(Job::CheckoutReturn) {
         return Ok(Ok(Vec::new()));
     }
+    let before = stage.exchanges().len();
     let seen = after_payment(stage, &stage.order, key, "after the payment").await?;
     if page::says_paid(&seen) {
+        return Ok(Ok(Vec::new()));
+    }
+    let Some(again) = after_lookup(stage, &stage.order, PRICE, key, before).await? else {
+        return Ok(Ok(vec![not_read(&seen)]));
+    };
+    if page::says_paid(&again) {
         return Ok(Ok(Vec::new()));
     }
     // Whether it is the second link or this page that is not read as paid.
@@ -47,7 +54,7 @@ pub(super) async fn play(stage: &mut Stage, line: &Value, first: &str) -> Result
     let other = Order::made(stage, &name).await?;
     let (_, key) = other.pay(stage)?;
     let of_other = after_payment(stage, &name, &key, "after a payment of another order").await?;
-    let why = "the customer asks for a link twice and pays by one of them, but the success page does not say paid, as it does of an \
-               order with one link";
+    let why = "the customer asks for a link twice and pays by one of them, but the success page does not say paid after \
+               a lookup has shown the payment, as it does of an order with one link";
     Ok(Ok(vec![if page::says_paid(&of_other) { fault("payment-not-found", why) } else { not_read(&seen) }]))
 }

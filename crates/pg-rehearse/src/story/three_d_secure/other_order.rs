@@ -1,5 +1,7 @@
 //! Two orders of the same price: the customer authenticates one, and returns to the other one with its authenticationKey.
 
+use serde_json::Value;
+
 use super::{Back, ThreeDSecure, back, customer, first_step, opened};
 use crate::{
     adapter::{Claim, End},
@@ -8,6 +10,7 @@ use crate::{
     judge::{broken, fault},
     plan::Job,
     stage::Stage,
+    story::order::unclear,
     wire::{Exchange, On},
 };
 
@@ -19,28 +22,35 @@ pub(super) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<
         let Some((key, address)) = opened(&started) else { return Ok(vec![broken(started.trouble())]) };
         made.push((line, key, address));
     }
-    let [(_, other, address), (line, ..)] = &made[..] else { return Ok(Vec::new()) };
+    let [(_, other, address), (line, own, _)] = &made[..] else { return Ok(Vec::new()) };
     customer(stage, address, story.answer)?;
     back(stage, line, other, Back::Once).await;
-    Ok(judged(stage, other)?.into_iter().collect())
+    let Some(ran) = stage.ran().last() else { return Ok(Vec::new()) };
+    Ok(match (ran.claim, &ran.end) {
+        (Some(Claim::Paid), _) => said_paid(stage, line, own, other).await?.into_iter().collect(),
+        // A page may refuse such a customer in its own way.
+        (Some(_), _) | (None, End::Replied(400..500)) => Vec::new(),
+        (None, _) => vec![broken(ran.trouble())],
+    })
 }
 
-/// The order may be paid only by an authentication of its own.
-fn judged(stage: &Stage, other: &str) -> Result<Option<Finding>, SetupError> {
-    let Some(ran) = stage.ran().last() else { return Ok(None) };
+/// The order may be paid only by an authentication of its own. A shop that finds the order by the authenticationKey may have paid
+/// the other order and mean that one: then it does not say paid for the key of this order, with which nothing was authenticated.
+async fn said_paid(stage: &mut Stage, line: &Value, own: &str, other: &str) -> Result<Option<Finding>, SetupError> {
     let is_of_other = |one: &Exchange| one.is(On::Payment) && one.parameter("authenticationKey") == Some(other);
-    let is_unpaid = || -> Result<bool, SetupError> {
-        let is_charged = stage.entries()?.iter().any(crate::books::Entry::is_charge);
-        Ok(!is_charged || stage.exchanges().iter().any(is_of_other))
-    };
-    Ok(match (ran.claim, &ran.end) {
-        (Some(Claim::Paid), _) if is_unpaid()? => Some(fault(
-            "unpaid-but-said-paid",
-            "the integration claims paid for an order whose customer returned with the authenticationKey of another order: \
-             one authentication pays for two orders",
-        )),
-        // A page may refuse such a customer in its own way.
-        (Some(_), _) | (None, End::Replied(400..500)) => None,
-        (None, _) => Some(broken(ran.trouble())),
-    })
+    let is_charged = stage.entries()?.iter().any(crate::books::Entry::is_charge);
+    if is_charged && !stage.exchanges().iter().any(is_of_other) {
+        return Ok(None);
+    }
+    if is_charged {
+        back(stage, line, own, Back::Once).await;
+        if stage.ran().last().is_none_or(|ran| ran.claim != Some(Claim::Paid)) {
+            return Ok(Some(unclear("the integration")));
+        }
+    }
+    Ok(Some(fault(
+        "unpaid-but-said-paid",
+        "the integration claims paid for an order whose customer returned with the authenticationKey of another order: \
+         one authentication pays for two orders",
+    )))
 }
