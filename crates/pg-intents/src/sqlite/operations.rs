@@ -198,14 +198,22 @@ pub(super) fn events(connection: &Connection, key: &IntentKey, after: i32) -> Re
 pub(super) struct Claimer {
     owner: String,
     lease: Duration,
-    /// The kinds with their versions: a JSON object.
-    kinds: String,
+    kinds: Vec<IntentKind>,
 }
 
 impl Claimer {
     pub(super) fn new(owner: &str, lease: Duration, kinds: &[IntentKind]) -> Self {
-        let kinds: serde_json::Map<_, _> = kinds.iter().map(|kind| (kind.name.clone(), kind.version.into())).collect();
-        Self { owner: owner.to_owned(), lease, kinds: serde_json::Value::from(kinds).to_string() }
+        Self { owner: owner.to_owned(), lease, kinds: kinds.to_vec() }
+    }
+
+    /// Runs a statement that claims; `target` are its ?4 and ?5.
+    fn rows(&self, connection: &Connection, now: i64, sql: &str, target: [&dyn ToSql; 2]) -> Result<Vec<IntentRow>> {
+        let due = later(now, self.lease);
+        let first: [&dyn ToSql; 5] = [&self.owner, &due, &now, target[0], target[1]];
+        let kinds = self.kinds.iter().flat_map(|kind| [&kind.name as &dyn ToSql, &kind.version]);
+        let mut statement = connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params_from_iter(first.into_iter().chain(kinds)), |row| intent(row, now))?;
+        rows.collect()
     }
 }
 
@@ -214,17 +222,40 @@ impl Claimer {
 const CLAIM: &str = "fence = fence + 1, owner = ?1, due = ?2, claims = claims + 1 - coalesce(owner = ?1 AND due > ?3, 0), \
                      changed = ?3, asks = NULL, \
                      lookups = lookups + coalesce(next_lookup <= ?3 + 1000, 0), \
-                     next_lookup = iif(next_lookup > ?3 + 1000, next_lookup, NULL), \
-                     version = (SELECT k.value FROM json_each(?6) AS k WHERE k.key = kind)";
-/// The condition that the claimer knows the kind and version.
-const KNOWN: &str = "EXISTS (SELECT 1 FROM json_each(?6) AS k WHERE k.key = kind AND version <= k.value)";
+                     next_lookup = iif(next_lookup > ?3 + 1000, next_lookup, NULL)";
 
-fn claiming(condition: &str) -> String {
+/// Returns the version that the claimer knows of a row's kind: its kinds and their versions are the parameters from ?6 on. It is
+/// NULL for other kinds. `WHEN NULL` matches no kind; it is there because `CASE` needs a `WHEN` and a claimer may know no kind.
+fn known(kinds: usize) -> String {
+    let known = (0..kinds).map(|at| format!(" WHEN ?{} THEN ?{}", 6 + 2 * at, 7 + 2 * at));
+    format!("CASE kind WHEN NULL THEN NULL{} END", known.collect::<String>())
+}
+
+fn claiming(condition: &str, known: &str) -> String {
     format!(
-        "UPDATE payment_intents SET {CLAIM}, \
+        "UPDATE payment_intents SET {CLAIM}, version = {known}, \
          history = substr(history || ?3 || ' ' || ?1 || ' ' || (fence + 1) || ' claimed' || char(10), -{HISTORY}) \
          WHERE {condition} RETURNING {COLUMNS}"
     )
+}
+
+/// Returns the statement that claims what is due, for a claimer of so many kinds.
+pub(super) fn claiming_due(kinds: usize) -> String {
+    let known = known(kinds);
+    let condition = format!(
+        "(account, reference) IN (SELECT account, reference FROM payment_intents \
+         WHERE account = ?4 AND status < 2 AND due <= ?3 AND version <= {known} ORDER BY due LIMIT ?5)"
+    );
+    claiming(&condition, &known)
+}
+
+/// The same for one intent.
+pub(super) fn claiming_one(kinds: usize) -> String {
+    let known = known(kinds);
+    let condition = format!(
+        "account = ?4 AND reference = ?5 AND status < 2 AND (owner IS NULL OR owner = ?1 OR due <= ?3) AND version <= {known}"
+    );
+    claiming(&condition, &known)
 }
 
 pub(super) fn claim(
@@ -234,15 +265,7 @@ pub(super) fn claim(
     most: u32,
     claimer: &Claimer,
 ) -> Result<Vec<IntentRow>> {
-    let sql = claiming(&format!(
-        "(account, reference) IN (SELECT account, reference FROM payment_intents \
-         WHERE account = ?4 AND status < 2 AND due <= ?3 AND {KNOWN} ORDER BY due LIMIT ?5)"
-    ));
-    let Claimer { owner, lease, kinds } = claimer;
-    let mut statement = connection.prepare_cached(&sql)?;
-    let values = params![owner, later(now, *lease), now, account, most, kinds];
-    let rows = statement.query_map(values, |row| intent(row, now))?;
-    rows.collect()
+    claimer.rows(connection, now, &claiming_due(claimer.kinds.len()), [&account, &most])
 }
 
 pub(super) fn claim_one(
@@ -251,12 +274,8 @@ pub(super) fn claim_one(
     key: &IntentKey,
     claimer: &Claimer,
 ) -> Result<Option<Claimed>> {
-    let sql = claiming(&format!(
-        "account = ?4 AND reference = ?5 AND status < 2 AND (owner IS NULL OR owner = ?1 OR due <= ?3) AND {KNOWN}"
-    ));
-    let Claimer { owner, lease, kinds } = claimer;
-    let values = params![owner, later(now, *lease), now, key.account, key.reference, kinds];
-    let taken = connection.prepare_cached(&sql)?.query_row(values, |row| intent(row, now)).optional()?;
+    let sql = claiming_one(claimer.kinds.len());
+    let taken = claimer.rows(connection, now, &sql, [&key.account, &key.reference])?.pop();
     if let Some(taken) = taken {
         return Ok(Some(Claimed::Taken(Box::new(taken))));
     }

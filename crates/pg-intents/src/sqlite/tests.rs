@@ -9,7 +9,10 @@ use super::{
     opening::{Migrations, Unready, ready},
     operations,
 };
-use crate::{Begun, IntentFilter, IntentKey, IntentLease, IntentStatus, IntentStore as _, NewIntent, StoreError};
+use crate::{
+    Begun, Claimed, IntentFilter, IntentKey, IntentKind, IntentLease, IntentStatus, IntentStore as _, NewIntent,
+    StoreError,
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -140,4 +143,50 @@ async fn a_list_of_open_and_unknown_intents_reads_no_ended_ones() {
     assert_eq!(plan(one).await, "SEARCH payment_intents USING PRIMARY KEY (account=? AND reference=?)");
     let all = plan(IntentFilter::default()).await;
     assert_eq!(all, "SCAN payment_intents USING INDEX payment_intents_changed", "the newest first");
+}
+
+#[tokio::test]
+async fn a_claimer_gets_the_kinds_that_it_knows_whatever_their_names() {
+    let store = SqliteStore::in_memory(|| 1_700_000_000_000).unwrap();
+    let names = ["charge", "char'ge", "\"charge\"", "?6", "", "charge\0"];
+    for name in names {
+        let new = NewIntent { kind: name.to_owned(), version: 2, owner: None, ..new(name) };
+        assert_eq!(store.begin(new).await, Ok(Begun::New));
+    }
+    let kind = |name: &str, version| IntentKind { name: name.to_owned(), version };
+    let none = |claimed: Option<Claimed>| matches!(claimed, Some(Claimed::Not(_)));
+    let key = IntentKey::new("shop", "charge");
+    for unknown in [vec![], vec![kind("Charge", 9)], names.map(|name| kind(name, 1)).to_vec()] {
+        assert_eq!(store.claim("shop", "w", 10, HOUR, &unknown).await, Ok(vec![]), "{unknown:?}");
+        assert!(none(store.claim_one(&key, "w", HOUR, &unknown).await.unwrap()), "{unknown:?}");
+    }
+    for (at, name) in names.into_iter().enumerate().skip(1) {
+        let version = i32::try_from(at).unwrap() + 2;
+        let mixed = [kind("charge", 1), kind(name, version), kind("other", 9)];
+        let claimed = store.claim("shop", "w", 10, HOUR, &mixed).await.unwrap();
+        let found: Vec<_> = claimed.iter().map(|row| (&*row.kind, row.version)).collect();
+        assert_eq!(found, [(name, version)]);
+    }
+    let one = store.claim_one(&key, "w", HOUR, &[kind("other", 9), kind("charge", 2)]).await.unwrap();
+    assert!(matches!(one, Some(Claimed::Taken(row)) if row.version == 2 && row.kind == "charge"));
+}
+
+#[tokio::test]
+async fn a_claim_reads_only_what_is_due() {
+    let store = SqliteStore::in_memory(|| 1_700_000_000_000).unwrap();
+    let plan = async |sql: String| {
+        let explained = move |connection: &Connection, _| {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+            let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
+            steps.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        let steps = store.executor.run(explained).await.unwrap();
+        steps.into_iter().filter(|step| !step.starts_with("LIST SUBQUERY")).collect::<Vec<_>>()
+    };
+    let by_key = "SEARCH payment_intents USING PRIMARY KEY (account=? AND reference=?)";
+    let by_due = "SEARCH payment_intents USING INDEX payment_intents_due (account=? AND due<?)";
+    for kinds in [0, 1, 40] {
+        assert_eq!(plan(operations::claiming_due(kinds)).await, [by_key, by_due]);
+        assert_eq!(plan(operations::claiming_one(kinds)).await, [by_key]);
+    }
 }
