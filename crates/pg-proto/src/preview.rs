@@ -71,32 +71,26 @@ pub fn shown(name: &str, value: &str) -> String {
     if value.is_empty() {
         return String::new();
     }
-    if CREDENTIALS.contains(&name) {
-        return "***".to_owned();
-    }
-    if name == "shaSignature" {
-        return value.chars().take(8).chain(['…']).collect();
-    }
     match rule(name) {
-        Some(Rule::CardNumber) => mask::card_number(value),
-        Some(Rule::Hidden) => "***".to_owned(),
-        None if looks_secret(name) => "***".to_owned(),
-        _ => mask::text(value),
+        Rule::Text => mask::text(value),
+        Rule::Hidden => "***".to_owned(),
+        Rule::CardNumber => mask::card_number(value),
+        Rule::Signature => value.chars().take(8).chain(['…']).collect(),
     }
 }
 
 /// Returns whether a value of this name is shown in another form whatever it is.
 pub(crate) fn is_masked(name: &str) -> bool {
-    let is_secret = || rule(name).map_or_else(|| looks_secret(name), |rule| rule != Rule::Text);
-    CREDENTIALS.contains(&name) || name == "shaSignature" || is_secret()
+    rule(name) != Rule::Text
 }
 
-/// How the value of a known name is shown.
+/// How the value of a name is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Text,
     Hidden,
     CardNumber,
+    Signature,
 }
 
 impl Rule {
@@ -142,8 +136,18 @@ fn looks_secret(name: &str) -> bool {
     mask::names_a_secret(name) || NAMES.sensitive.contains(&mask::plain_name(name))
 }
 
+fn rule(name: &str) -> Rule {
+    if CREDENTIALS.contains(&name) {
+        return Rule::Hidden;
+    }
+    if name == "shaSignature" {
+        return Rule::Signature;
+    }
+    known_rule(name).unwrap_or_else(|| if looks_secret(name) { Rule::Hidden } else { Rule::Text })
+}
+
 /// Returns how the value of a name is shown in any method; `None` for an unknown name.
-fn rule(name: &str) -> Option<Rule> {
+fn known_rule(name: &str) -> Option<Rule> {
     if let Some(rule) = NAMES.whole.get(name) {
         return Some(*rule);
     }
