@@ -319,17 +319,20 @@ impl Drop for Running {
         runtime.spawn(async move {
             // The server answers in order.
             let mut answered = Box::pin(connection.client.query_typed("SELECT 1", &[]));
-            if let Ok(answered) = timeout(held, &mut answered).await {
-                if answered.is_ok() {
-                    lock(&idle).push(Arc::clone(&connection));
-                }
+            let is_usable = if let Ok(answered) = timeout(held, &mut answered).await {
+                answered.is_ok()
             } else if let Ok(_silent) = silent.try_acquire() {
                 drop(place);
                 // Its place has another connection now, so this one is closed after its answer.
                 let _ = answered.await;
-            } else if answered.await.is_ok() {
+                return;
+            } else {
+                answered.await.is_ok()
+            };
+            if is_usable {
                 lock(&idle).push(Arc::clone(&connection));
             }
+            drop(place);
         });
     }
 }
