@@ -21,6 +21,8 @@ pub(crate) struct Refusal {
     code: String,
     message: String,
     status: u16,
+    /// Whether the status is not the one of the code.
+    has_own_status: bool,
     basis: Basis,
     /// The sandbox's own code, which a dialect may replace; `None` for a code of the documents.
     own: Option<SandboxErrorCode>,
@@ -48,9 +50,9 @@ impl Refusal {
         self.parameter.as_deref()
     }
 
-    /// Sets another HTTP status.
+    /// Sets the HTTP status, whatever status the dialect has for the code.
     pub(crate) fn with_status(self, status: u16) -> Self {
-        Self { status, own: None, ..self }
+        Self { status, has_own_status: true, ..self }
     }
 
     /// Adds an assumption to its basis.
@@ -85,7 +87,7 @@ impl Refusal {
             && let Some(entry) = dialect.error_for(own.situation())
         {
             entry.code.as_str().clone_into(&mut self.code);
-            self.status = entry.http.unwrap_or(self.status);
+            self.status = entry.http.filter(|_| !self.has_own_status).unwrap_or(self.status);
             if let Some(detail) = self.message.strip_prefix(own.message()).filter(|_| !entry.message.is_empty()) {
                 self.message = format!("{}{detail}", entry.message).chars().take(MESSAGE_LIMIT).collect();
             }
@@ -196,6 +198,7 @@ impl From<ErrorCode> for Refusal {
         Self {
             message: code.message().unwrap_or_default().to_owned(),
             status: code.http_status().unwrap_or(400),
+            has_own_status: false,
             basis: Basis::new(section),
             code: code.as_str().to_owned(),
             own: None,
@@ -211,6 +214,7 @@ impl From<SandboxErrorCode> for Refusal {
         Self {
             message: code.message().to_owned(),
             status: code.http_status(),
+            has_own_status: false,
             basis,
             code: code.as_str().to_owned(),
             own: Some(code),
@@ -330,6 +334,19 @@ mod tests {
         assert_eq!(other.error_code, "937");
         let documented = Refusal::from(ErrorCode::NO_DATA_SENT).record(String::new(), &dialect);
         assert_eq!(documented.error_code, "101");
+    }
+
+    // spec: 2 §7, A43, A50: Lookups that find nothing and injected faults may have another status than their code.
+    #[test]
+    fn a_dialect_gives_the_code_of_an_error_whose_status_is_set() {
+        let text = "[[error]]\ncode = \"42\"\nsituations = [\"injected-fault\"]\nhttp = 422\nassumption = 50\n";
+        let dialect = Dialect::from_toml(text).unwrap();
+        let refusal = Refusal::from(SandboxErrorCode::INJECTED_FAULT).with_status(503);
+        let format = ResponseFormat::V3(Encoding::Json);
+        let response = refusal.answer(&Basis::default(), format, "123456789".into(), &dialect).into_response();
+        assert_eq!(response.status(), 503);
+        let said = r#"{"errorCode":"42","traceCode":"123456789","errorMessage":"Fault injected"}"#;
+        assert_eq!(response.body(), said);
     }
 
     // spec: 2 §7, A38
