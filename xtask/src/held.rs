@@ -3,26 +3,23 @@
 use std::io::{self, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
-/// A running process in a process group of its own. If it is dropped before it was waited for, or this process ends in any way, the whole
-/// group is killed. It has no standard input. Only on Unix; elsewhere the process alone is killed, when it is dropped.
+/// A running process in the process group of its guard. If it is dropped before it was waited for, or this process ends in any way, the
+/// whole group is killed. It has no standard input. Only on Unix; elsewhere the process alone is killed, when it is dropped.
 pub(crate) struct Held {
     child: Child,
-    /// Standard input of the guard.
-    guard: Option<(Child, ChildStdin)>,
+    guard: Option<Guard>,
 }
 
-/// Kills the group if its input ends before it was told that the process has ended.
-#[cfg(unix)]
-const GUARD: &str = r#"read -r ended || kill -KILL "-$1""#;
-
 impl Held {
-    /// Starts the command, and a guard for it.
+    /// Starts a guard, and then the command, so that the process is never without one.
     pub(crate) fn spawn(command: &mut Command) -> io::Result<Self> {
+        let guard = Guard::start()?;
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
-        let mut held = Self { child: command.stdin(Stdio::null()).spawn()?, guard: None };
-        held.guard = guard(held.child.id())?;
-        Ok(held)
+        if let Some(guard) = &guard {
+            let group = i32::try_from(guard.process.id()).map_err(io::Error::other)?;
+            std::os::unix::process::CommandExt::process_group(command, group);
+        }
+        Ok(Self { child: command.stdin(Stdio::null()).spawn()?, guard })
     }
 
     /// Its standard output, if that is a pipe and was not taken before.
@@ -33,9 +30,8 @@ impl Held {
     /// Waits until it has ended.
     pub(crate) fn wait(mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait()?;
-        if let Some((mut guard, mut input)) = self.guard.take() {
-            writeln!(input, "ended")?;
-            guard.wait()?;
+        if let Some(guard) = self.guard.take() {
+            guard.let_go()?;
         }
         Ok(status)
     }
@@ -43,31 +39,51 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if let Some((mut guard, input)) = self.guard.take() {
-            drop(input);
-            // It kills the group, and ends.
-            let _ = guard.wait();
-        }
+        drop(self.guard.take());
         // Both fail if it has been waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// In a group of its own, so that Ctrl-C at a terminal does not reach it.
-#[cfg(unix)]
-fn guard(group: u32) -> io::Result<Option<(Child, ChildStdin)>> {
-    let mut command = Command::new("/bin/sh");
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.args(["-c", GUARD, "guard", &group.to_string()]).current_dir("/");
-    let mut guard = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let input = guard.stdin.take();
-    Ok(input.map(|input| (guard, input)))
+/// A process that kills its group, and so itself, when its input ends before a line of it.
+struct Guard {
+    process: Child,
+    input: Option<ChildStdin>,
 }
 
-#[cfg(not(unix))]
-fn guard(_: u32) -> io::Result<Option<(Child, ChildStdin)>> {
-    Ok(None)
+impl Guard {
+    /// In a group of its own, so that Ctrl-C at a terminal does not reach it.
+    #[cfg(unix)]
+    fn start() -> io::Result<Option<Self>> {
+        let mut command = Command::new("/bin/sh");
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.args(["-c", "read -r ended || kill -KILL 0"]).current_dir("/");
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let input = process.stdin.take();
+        Ok(Some(Self { process, input }))
+    }
+
+    #[cfg(not(unix))]
+    fn start() -> io::Result<Option<Self>> {
+        Ok(None)
+    }
+
+    /// Tells it that the process has ended.
+    fn let_go(mut self) -> io::Result<()> {
+        if let Some(mut input) = self.input.take() {
+            writeln!(input, "ended")?;
+        }
+        self.process.wait().map(drop)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        // It has ended itself with its group.
+        let _ = self.process.wait();
+    }
 }
 
 #[cfg(all(test, unix))]
