@@ -77,9 +77,9 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
     run.end()
 }
 
-/// One more than there are processors: some wait for a browser or a process most of the time.
+/// Two more than there are processors: some wait for a database, a timeout or a process most of the time.
 pub(super) fn at_once() -> usize {
-    std::thread::available_parallelism().map_or(2, |processors| processors.get() + 1)
+    std::thread::available_parallelism().map_or(3, |processors| processors.get() + 2)
 }
 
 /// Tools from the system's packages, installed one after the other because of the package lock.
