@@ -322,6 +322,7 @@ pub(crate) fn log_misuse(message: &str) {
 pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen; port 0 picks a free one",
+        StartError::Store(_, OpenError::Store(StoreError::Full)) => "; make space on it",
         StartError::Store(_, problem) if !has_remedy(problem) => "; choose another with --store",
         StartError::CertificateAuthority(..) => "; give an authority's certificate with --certificate-authority",
         _ => "",
@@ -334,7 +335,7 @@ const fn has_remedy(problem: &OpenError) -> bool {
     !matches!(
         problem,
         OpenError::KeyFile(KeyFileError::Io(..))
-            | OpenError::Store(StoreError::InUse | StoreError::Foreign | StoreError::Full | StoreError::Engine(_))
+            | OpenError::Store(StoreError::InUse | StoreError::Foreign | StoreError::Engine(_))
     )
 }
 

@@ -12,6 +12,9 @@ pub enum StoreError {
     /// This program did not create the file.
     #[error("this is not a sandbox store; it was not changed")]
     Foreign,
+    /// A redo log at the path of the store's log belongs to another store, and may have commits that only it has.
+    #[error("{path} is not this store's redo log, and may hold commits of another store: move it to its store, or away", path = .0.display())]
+    ForeignLog(PathBuf),
     /// A later version of this program created the file.
     #[error(
         "the store has format {found}, this program supports formats up to {known}; it was not changed; update the program"

@@ -8,6 +8,7 @@
 //! with all of its files, was replaced by an earlier valid state.
 
 use std::{
+    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -69,6 +70,8 @@ pub struct Sqlite {
 /// A store file, or the path for a new one, that was checked and not yet opened.
 pub struct Unopened {
     path: PathBuf,
+    /// The locked redo log; `None` if there is none.
+    redo: Option<File>,
     /// `None` if there is no file or it is empty.
     connection: Option<Connection>,
     format: i64,
@@ -78,16 +81,19 @@ impl Unopened {
     /// Checks a store file and locks it for this process. It changes and creates nothing.
     ///
     /// # Errors
-    /// [`StoreError::InUse`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Link`], [`StoreError::NoFile`],
-    /// [`StoreError::Damaged`], and other errors if the engine fails.
+    /// [`StoreError::InUse`], [`StoreError::Foreign`], [`StoreError::ForeignLog`], [`StoreError::Newer`], [`StoreError::Link`],
+    /// [`StoreError::NoFile`], [`StoreError::Damaged`], and other errors if the engine fails.
     pub fn at(path: &Path) -> Result<Self, StoreError> {
         let path = path.to_owned();
-        if !file::look(&path)? {
-            return Ok(Self { path, connection: None, format: 0 });
+        let exists = file::look(&path)?;
+        let redo = file::lock_redo(&path)?;
+        if !exists {
+            redo::check_unused(&path, redo.as_ref())?;
+            return Ok(Self { path, redo, connection: None, format: 0 });
         }
         let connection = connect(&path)?;
         let format = schema::format(&connection)?;
-        Ok(Self { path, connection: Some(connection), format })
+        Ok(Self { path, redo, connection: Some(connection), format })
     }
 
     /// Whether the store is new.
@@ -116,9 +122,10 @@ impl Unopened {
     /// Opens or creates the store with the key that seals its rows, and upgrades it to the newest format.
     ///
     /// # Errors
-    /// [`StoreError::WrongKey`] and [`StoreError::Damaged`] leave the file unchanged; other errors if the engine fails.
+    /// [`StoreError::WrongKey`], [`StoreError::ForeignLog`] and [`StoreError::Damaged`] leave the file unchanged; other errors if the
+    /// engine fails.
     pub fn open(self, key: &[u8; 32]) -> Result<Sqlite, StoreError> {
-        let Self { path, connection, format } = self;
+        let Self { path, redo, connection, format } = self;
         let mut connection = match connection {
             Some(connection) => connection,
             None => {
@@ -136,7 +143,7 @@ impl Unopened {
                 tables = Table::all(&connection)?;
                 keys = self::keys(&connection, &tables)?;
             }
-            return Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, key, since);
+            return Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, redo, key, since);
         }
         if format > 0 {
             check::structure(&connection)?;
@@ -145,7 +152,7 @@ impl Unopened {
         let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
         let tables = Table::all(&connection)?;
         let keys = keys(&connection, &tables)?;
-        Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, key, Since::default())
+        Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, redo, key, Since::default())
     }
 }
 

@@ -63,18 +63,24 @@ impl Ahead {
 
 impl Sqlite {
     /// Adds the redo log of the file, and replays what the file lacks.
-    pub(super) fn ahead(mut self, path: &Path, key: &[u8; 32], since: Since) -> Result<Self, StoreError> {
+    pub(super) fn ahead(
+        mut self,
+        path: &Path,
+        redo: Option<File>,
+        key: &[u8; 32],
+        since: Since,
+    ) -> Result<Self, StoreError> {
         // The log is created when the file is first read.
         self.connection.pragma_query_value(None, "user_version", |_| Ok(()))?;
         let log = File::options().write(true).open(file::log(path));
         let log = Syncer::new(log.map_err(|error| StoreError::Engine(format!("the log: {error}")))?);
         // No reply depends on this random number. It is even, so that the regions are used in turn.
         let step = self.connection.query_row("SELECT random() & 4294967294", [], |row| row.get(0))?;
-        let (redo, left) = Redo::open(path, key, (since, self.committed), step)?;
-        // The file may be written from here on.
-        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+        let (redo, left) = Redo::open(path, redo, key, (since, self.committed), step)?;
         self.run("BEGIN IMMEDIATE")?;
         left.iter().try_for_each(|left| self.redo(left))?;
+        // The file may be written from here on.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         self.seal_whole(Since { generation: redo.generation() + 1, needs: Needs::Nothing })?;
         self.run("COMMIT")?;
         // What was replayed is on the disk, and the file needs no log, before the log is overwritten.
@@ -91,7 +97,10 @@ impl Sqlite {
 
     /// Replays a generation of the redo log.
     fn redo(&mut self, left: &Left) -> Result<(), StoreError> {
-        let damaged = || StoreError::Damaged("the redo log does not match the store".to_owned());
+        let damaged = || {
+            let why = "the redo log belongs to another state of the store (if a backup was put back, move -redo and -wal away)";
+            StoreError::Damaged(why.to_owned())
+        };
         if left.base != self.committed {
             return Err(damaged());
         }

@@ -1,7 +1,7 @@
 //! The store's files: regular ones, which only their owner may read.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
 };
@@ -65,6 +65,37 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Opens the redo log of a store, if it exists, and locks it until it is closed. SQLite locks the store itself, which may have been moved
+/// while another sandbox has it open, and has left its log here.
+pub(super) fn lock_redo(store: &Path) -> Result<Option<File>, StoreError> {
+    let path = redo(store);
+    let failed = |error: io::Error| StoreError::Engine(format!("{}: {error}", path.display()));
+    match File::options().read(true).write(true).open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => {
+            let file = opened.map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) => Ok(Some(file)),
+                Err(TryLockError::WouldBlock) => Err(StoreError::InUse),
+                Err(TryLockError::Error(error)) => Err(failed(error)),
+            }
+        }
+    }
+}
+
+/// Returns the redo log that was found and locked, unless it was removed since; otherwise a new one, locked too.
+pub(super) fn own_redo(store: &Path, found: Option<File>) -> Result<File, StoreError> {
+    let path = redo(store);
+    let failed = |error: io::Error| StoreError::Engine(format!("{}: {error}", path.display()));
+    if let Some(file) = found
+        && names(&path, &file).map_err(failed)?
+    {
+        return Ok(file);
+    }
+    create(&path)?;
+    lock_redo(store)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
 }
 
 /// Whether a path still names an open file, which something may have moved or removed.

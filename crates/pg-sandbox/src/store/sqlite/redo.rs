@@ -49,6 +49,10 @@ use crate::{
     vault::{derived, keyed},
 };
 
+mod foreign;
+
+pub(super) use foreign::check_unused;
+
 /// The size of a region in bytes: about five thousand payments. Tests use smaller regions, to fill many.
 pub(super) const REGION: u64 = if cfg!(test) { 20 << 10 } else { 8 << 20 };
 /// The part of a region that entries use. The rest, one block of the disk, is for the receipt.
@@ -73,6 +77,14 @@ const LENGTH: usize = 4;
 const MARK: usize = 8 + 8;
 /// The part of an entry before its changes.
 const START: usize = LENGTH + Whole::BYTES + MARK;
+
+/// Reads a part of a file.
+fn read(mut file: &File, at: u64, length: u64) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.take(length).read_to_end(&mut bytes));
+    read.map_err(|error| failed(&error))?;
+    Ok(bytes)
+}
 
 /// A redo log that is open for writing.
 pub(super) struct Redo {
@@ -138,10 +150,11 @@ impl Left {
 
 impl Redo {
     /// Opens or creates the log of a store that only this process has open, and reads the entries that the store, with this
-    /// sum of its rows, lacks, oldest first. The next generation is `step` after the last one; until it begins, nothing
-    /// can be appended.
+    /// sum of its rows, lacks, oldest first. `found` is the locked log, if it exists. The next generation is `step` after
+    /// the last one; until it begins, nothing can be appended.
     pub(super) fn open(
         store: &Path,
+        found: Option<File>,
         key: &[u8; 32],
         (since, whole): (Since, Whole),
         step: u32,
@@ -153,16 +166,18 @@ impl Redo {
                 path.display()
             )));
         }
-        file::create(&path)?;
-        let file = File::options().read(true).write(true).open(&path).map_err(|error| failed(&error))?;
+        let file = file::own_redo(store, found)?;
+        let tags = Tags(keyed(&*derived(key, b"pg-sandbox store redo")));
         if since.needs == Needs::Nothing {
+            if foreign::is_foreign(&file, &tags)? {
+                return Err(StoreError::ForeignLog(path));
+            }
             // Without its name or its length, the log would seem to be missing or cut.
             let long =
                 file.set_len(WHOLE).and_then(|()| file.sync_all()).and_then(|()| private_file::sync_folder(&path));
             long.map_err(|error| failed(&error))?;
         }
         let synced = file.try_clone().map_err(|error| failed(&error))?;
-        let tags = Tags(keyed(&*derived(key, b"pg-sandbox store redo")));
         let end = End { file, tags: tags.clone(), generation: 0, earlier: 0, used: 0, on_disk: 0, last: NONE, whole };
         let end = Arc::new(Mutex::new(end));
         let syncer = Syncer::of(Arc::<Mutex<End>>::clone(&end), synced);
@@ -239,9 +254,10 @@ impl Redo {
             return Ok(false);
         }
         let tag = end.complete(&end.last, &mut self.entry, after);
-        // A failed write leaves an invalid entry, which the next one overwrites.
         let (generation, at) = (end.generation, end.used);
-        end.write(generation, at, &self.entry).map_err(|error| failed(&error))?;
+        if let Err(error) = end.write(generation, at, &self.entry) {
+            return Err(end.spoil(at, &error));
+        }
         end.used += self.entry.len() as u64;
         (end.last, end.whole) = (tag, after);
         drop(end);
@@ -271,7 +287,7 @@ impl Redo {
     }
 
     /// Returns the written part of this generation.
-    pub(super) fn so_far(&mut self) -> Result<Option<Left>, StoreError> {
+    pub(super) fn so_far(&self) -> Result<Option<Left>, StoreError> {
         let End { generation, used, .. } = *self.end();
         if used <= HEADER as u64 {
             return Ok(None);
@@ -284,7 +300,7 @@ impl Redo {
         whole.map(Some).ok_or_else(|| StoreError::Damaged("the redo log is damaged".to_owned()))
     }
 
-    fn left(&mut self, since: u64) -> Result<Vec<Left>, StoreError> {
+    fn left(&self, since: u64) -> Result<Vec<Left>, StoreError> {
         let mut left: Vec<Left> = Vec::new();
         for which in 0..2 {
             let bytes = self.region(which)?;
@@ -305,36 +321,20 @@ impl Redo {
     }
 
     /// Reads a region.
-    fn region(&mut self, which: u64) -> Result<Vec<u8>, StoreError> {
-        let mut bytes = Vec::new();
-        let mut file = &self.end().file;
-        let read = file.seek(SeekFrom::Start(which * REGION)).and_then(|_| file.take(REGION).read_to_end(&mut bytes));
-        read.map_err(|error| failed(&error))?;
-        Ok(bytes)
+    fn region(&self, which: u64) -> Result<Vec<u8>, StoreError> {
+        read(&self.end().file, which * REGION, REGION)
     }
 
     /// Reads the entries of a region, up to the first byte that the same generation has not written. Returns the bytes if
     /// there is no header.
     fn parse(&self, bytes: Vec<u8>) -> Result<Left, Vec<u8>> {
-        let Some((generation, base, tag, is_marked)) = self.header_of(&bytes) else { return Err(bytes) };
+        let Some((generation, base, tag, is_marked)) = self.tags.header_of(&bytes) else { return Err(bytes) };
         let (mut last, mut end, mut entries) = (tag, HEADER, Vec::new());
         while let Some(entry) = self.entry_at(&bytes, end, &last, is_marked) {
             (last, end) = (entry.tag, entry.changes.end + TAG);
             entries.push((entry.changes, entry.whole));
         }
         Ok(Left { generation, base, bytes, entries, end })
-    }
-
-    /// Returns the generation, the sum of all rows before it, its tag, and whether its entries have marks.
-    fn header_of(&self, bytes: &[u8]) -> Option<(u64, Whole, Tag, bool)> {
-        let (header, tag) = bytes.get(..HEADER)?.split_at(HEADER - TAG);
-        let (magic, rest) = header.split_first_chunk::<8>()?;
-        let (generation, base) = rest.split_first_chunk::<8>()?;
-        if magic != MAGIC || !self.tags.are(&NONE, header, tag) {
-            return None;
-        }
-        let generation = u64::from_le_bytes(*generation);
-        Some((generation & !MARKED, Whole::from_bytes(base)?, Tag::try_from(tag).ok()?, generation & MARKED != 0))
     }
 
     fn entry_at(&self, bytes: &[u8], at: usize, last: &Tag, is_marked: bool) -> Option<Entry> {
@@ -405,6 +405,17 @@ impl End {
         tag
     }
 
+    /// Makes a written entry invalid, since a file system may report an error although all data has arrived. Returns the error of the
+    /// write, or one that leaves open whether the entry is there.
+    fn spoil(&mut self, at: u64, error: &io::Error) -> StoreError {
+        let error = failed(error);
+        match self.write(self.generation, at, &[0; START]) {
+            // A full disk has no space for the zeros either, and had none for the entry.
+            Err(unwritten) if !matches!(error, StoreError::Full) => StoreError::Unsynced(unwritten.to_string()),
+            _ => error,
+        }
+    }
+
     /// Writes at this position of a generation's region.
     fn write(&mut self, generation: u64, at: u64, bytes: &[u8]) -> io::Result<()> {
         let at = turn_of(generation) * REGION + at;
@@ -432,6 +443,18 @@ impl Synced for Mutex<End> {
 }
 
 impl Tags {
+    /// Returns the generation, the sum of all rows before it, its tag, and whether its entries have marks.
+    fn header_of(&self, bytes: &[u8]) -> Option<(u64, Whole, Tag, bool)> {
+        let (header, tag) = bytes.get(..HEADER)?.split_at(HEADER - TAG);
+        let (magic, rest) = header.split_first_chunk::<8>()?;
+        let (generation, base) = rest.split_first_chunk::<8>()?;
+        if magic != MAGIC || !self.are(&NONE, header, tag) {
+            return None;
+        }
+        let generation = u64::from_le_bytes(*generation);
+        Some((generation & !MARKED, Whole::from_bytes(base)?, Tag::try_from(tag).ok()?, generation & MARKED != 0))
+    }
+
     fn tag(&self, before: &Tag, bytes: &[u8]) -> Tag {
         self.0.clone().chain_update(before).chain_update(bytes).finalize().into_bytes().into()
     }
@@ -466,3 +489,6 @@ fn failed(error: &io::Error) -> StoreError {
         _ => StoreError::Engine(format!("the redo log: {error}")),
     }
 }
+
+#[cfg(test)]
+mod tests;

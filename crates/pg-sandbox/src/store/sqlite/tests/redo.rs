@@ -393,7 +393,7 @@ fn a_generation_is_on_the_disk_before_the_next_one_begins() {
     let (_folder, path) = file();
     let mut store = Sqlite::open(&path, &KEY).unwrap();
     // A device that cannot be synced.
-    store.ahead.as_mut().unwrap().syncer = Syncer::new(fs::File::open("/dev/null").unwrap());
+    store.ahead.as_mut().unwrap().syncer = Syncer::new(File::open("/dev/null").unwrap());
     let generation = |store: &Sqlite| store.ahead.as_ref().unwrap().redo.generation();
     let first = generation(&store);
     let (held, refused) = fill(&mut store);
@@ -408,7 +408,7 @@ fn a_generation_is_on_the_disk_before_the_next_one_begins() {
 fn a_large_group_that_the_disk_may_have_lost_is_neither_acknowledged_nor_refused() {
     let (_folder, path) = file();
     let mut store = Sqlite::open(&path, &KEY).unwrap();
-    store.ahead.as_mut().unwrap().log = Syncer::new(fs::File::open("/dev/null").unwrap());
+    store.ahead.as_mut().unwrap().log = Syncer::new(File::open("/dev/null").unwrap());
     let sandbox = Sandbox::over(Box::new(store), Settings::default(), &[1; 32], [2; 32]);
     let mut sandbox = sandbox.unwrap();
     let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();

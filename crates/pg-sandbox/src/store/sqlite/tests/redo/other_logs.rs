@@ -92,3 +92,50 @@ fn a_log_of_an_earlier_generation_is_refused() {
     copy_logs(&path, &left);
     assert_refused(&left, &early);
 }
+
+/// The store that has it open could write into the log of the one that begins here, and remove it.
+#[test]
+fn a_log_that_another_sandbox_writes_is_in_use_though_its_store_was_moved_removed_or_replaced() {
+    for replaced in [None, Some(0), Some(3)] {
+        let (_folder, path) = file();
+        let mut moved = Sqlite::open(&path, &KEY).unwrap();
+        write(&mut moved, &[note("k1", "main", "r")]);
+        fs::rename(&path, path.with_extension("old")).unwrap();
+        let (_backup_folder, backup) = file();
+        if let Some(groups) = replaced {
+            let mut other = Sqlite::open(&backup, &KEY).unwrap();
+            (0..groups).for_each(|number| write(&mut other, &[note(&format!("b{number}"), "main", "r")]));
+            drop(other);
+            fs::rename(&backup, &path).unwrap();
+        }
+        let refused = Sqlite::open(&path, &KEY).err();
+        assert!(matches!(refused, Some(StoreError::InUse)), "{replaced:?}: {refused:?}");
+        assert_eq!(path.exists(), replaced.is_some());
+        write(&mut moved, &[note("k2", "main", "r")]);
+        drop(moved);
+        drop(Sqlite::open(&path, &KEY).unwrap());
+    }
+}
+
+/// Only the log has its last commits: it can be moved to its store.
+#[test]
+fn a_store_neither_uses_nor_removes_a_log_of_another_store() {
+    for (begun, content) in [(false, 0), (true, 0), (false, 60), (true, 3)] {
+        let ((_folder, path), (_other, theirs)) = (file(), file());
+        if begun {
+            write(&mut Sqlite::open(&path, &KEY).unwrap(), &[note("k1", "main", "r")]);
+        }
+        let log = match content {
+            0 => b"a text".to_vec(),
+            groups => redo(&killed(&theirs, &[6; 32], groups).1),
+        };
+        fs::write(file::redo(&path), &log).unwrap();
+        let refused = Sqlite::open(&path, &KEY).err();
+        assert!(matches!(refused, Some(StoreError::ForeignLog(_))), "{begun} {content}: {refused:?}");
+        assert_eq!((redo(&path), path.exists()), (log, begun));
+        // Nothing but its length was written yet.
+        fs::write(file::redo(&path), [0; 5_000]).unwrap();
+        drop(Sqlite::open(&path, &KEY).unwrap());
+        assert!(!file::redo(&path).exists());
+    }
+}
