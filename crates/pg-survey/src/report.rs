@@ -329,7 +329,7 @@ impl fmt::Display for Ending {
             Self::NotTheService(what) => {
                 write!(
                     f,
-                    "the address does not answer like the service: session/initiate got {what}; check the base address"
+                    "the address does not answer like the service: session/initiate got {what}; check the base URL"
                 )
             }
             Self::NotReachable => f.write_str("the service did not reply"),

@@ -14,7 +14,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  pg man ~/.local/share/man/man1    so that `man pg` and `man pg-call` find them
+  pg man ~/.local/share/man/man1    for `man pg-call`, with MANPATH=\"$HOME/.local/share/man:\"
   pg man ./man && man -l ./man/pg.1")]
 pub(crate) struct Arguments {
     /// The folder; it is created if it is missing

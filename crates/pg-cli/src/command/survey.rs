@@ -36,7 +36,10 @@ Examples:
   pg survey --plan                                      lists the requests, and sends none
   pg survey --staging staging.example --write own.toml
   pg survey --staging staging.example --with-payments --cards cards.txt --write own.toml
-  pg survey --staging staging.example --against own.toml   exit code 1 if anything has changed
+  pg survey --staging staging.example --with-payments --cards cards.txt --against own.toml
+
+The last one ends with exit code 1 if the service has changed. Without --with-payments it does not compare the \
+entries that need a payment, such as the code of a decline, and says how many these are.
 
 A file of cards has a line for each card: its role, number, expiry date and CV2, such as
   approved 4000000000001000 12/30 123
@@ -134,7 +137,22 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let ended = failure.map_or_else(|| ended(&report, is_compared, arguments.with_payments), Err);
     let ended = ended
         .map_err(|failure| failure.with(&remedy(&report.ending, throttle.as_ref().map(|(_, path)| path.as_path()))));
-    finish(&survey, (&report, ended), &account, &ours, json, (arguments.write.as_deref(), &arguments.name))
+    let ended = finish(&survey, (&report, ended), &account, &ours, json, (arguments.write.as_deref(), &arguments.name));
+    if is_compared && report.ending == Ending::Complete {
+        warn_of_gaps(&report, ours.shown_name(), arguments.with_payments);
+    }
+    ended
+}
+
+/// Says how many entries of the dialect were not compared, since a comparison without them may miss a change.
+fn warn_of_gaps(report: &Report, dialect: &str, pays: bool) {
+    let left_out = report.with(Conclusion::NotDecided).filter(|finding| finding.ours.is_some()).count();
+    if left_out > 0 {
+        let add = if pays { "" } else { "; most need --with-payments --cards FILE" };
+        output::say(&format!(
+            "pg: entries of the dialect {dialect:?} that were not compared, and may have changed: {left_out} (see \"Not decided\"){add}"
+        ));
+    }
 }
 
 /// With a malformed or unsupported code, the service's error would not answer the survey's question.

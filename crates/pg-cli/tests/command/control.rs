@@ -236,6 +236,11 @@ fn accounts_are_listed_and_exported_to_a_shell() {
         .fold(words("call token/lookup merchantCustomerReference=c"), |pg, (name, value)| pg.env(name, value));
     call.run().ends(0);
     told(&sandbox, "sandbox accounts mian").ends(2).says("did you mean main?");
+    told(&sandbox, "sandbox account new ci-9").ends(0);
+    told(&sandbox, "sandbox accounts ci-9")
+        .ends(2)
+        .says("no account \"ci-9\" is configured; configured accounts: main, strict, other; `pg sandbox account list` shows")
+        .says("those created at run time");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("merchants.toml");
     let own = "[[merchant]]\nname = \"shop\"\napiKey = \"canaryKey00000000000000000000000\"\napiPassword = \"canaryPassword\"\n\
@@ -338,7 +343,9 @@ fn callback_addresses_are_registered_listed_and_removed() {
     assert_eq!(of_strict.as_array().unwrap().len(), 2, "{of_strict}");
     told(&sandbox, "sandbox callbacks register http://127.0.0.1:9/main").ends(0);
     told(&sandbox, "sandbox callbacks unregister --account mian").ends(2).says("did you mean main?");
-    told(&sandbox, "sandbox callbacks unregister --account nope").ends(2).says("known accounts: main, strict, other");
+    told(&sandbox, "sandbox callbacks unregister --account nope")
+        .ends(2)
+        .says("configured accounts: main, strict, other");
     told(&sandbox, "sandbox callbacks unregister --account main").ends(0).prints("strict");
     assert_eq!(json_of(&sandbox, "sandbox callbacks destinations"), of_strict);
     told(&sandbox, "sandbox callbacks unregister").ends(0).prints("go to the URLs of the requests");

@@ -47,6 +47,15 @@ fn three_dialects_are_found_written_and_agree_with_a_second_survey() {
         let again = format!("--with-payments --cards {cards} --against {own}");
         let second = survey(&sandbox, "main", &again).ends(0).prints("Agrees with the dialect \"surveyed\" (41)");
         assert!(!second.out.contains("Differs from"), "{dialect}: {}", second.out);
+        assert!(!second.err.contains("not compared"), "{dialect}: {}", second.err);
+        // Without payments, a change of half of the file would not be seen.
+        let free = survey(&sandbox, "main", &format!("--against {own} --json")).ends(0);
+        let findings = json(&free)["findings"].as_array().unwrap().clone();
+        let left_out = |one: &&Value| one["conclusion"] == "not-decided" && !one["ours"].is_null();
+        let left_out = findings.iter().filter(left_out).count();
+        assert!(left_out > 15, "{}", free.out);
+        free.says(&format!("\"surveyed\" that were not compared, and may have changed: {left_out} (see"))
+            .says("--with-payments --cards FILE");
         printed.push_str(&second.out);
         let copy = Running::start(&["--dialect", &own]);
         let third = survey(&copy, "main", &format!("{again} --json")).ends(0);

@@ -28,7 +28,14 @@ pub(super) struct Lookup {
 impl Lookup {
     /// Returns the lookup, with `account_flags`, if the request has a key for one.
     pub(super) fn of(info: &MethodInfo, parameters: &Parameters, account_flags: &str) -> Option<Self> {
-        let (value, of, method, name) = WAYS.iter().find_map(|(of, method, name)| {
+        let has_own_reference = info.field("uniqueMerchantReference").is_some();
+        let finds = |of| match of {
+            NOT_UNIQUE => has_own_reference,
+            // The lookup finds no stored card.
+            ORIGINAL => info.service.name == "transaction",
+            _ => true,
+        };
+        let (value, of, method, name) = WAYS.iter().filter(|(of, ..)| finds(of)).find_map(|(of, method, name)| {
             parameters.get(of).filter(|value| !value.is_empty()).map(|value| (value, *of, method, name))
         })?;
         let command = format!("pg call{account_flags} {method} {}", word(&format!("{name}={value}")));
@@ -42,7 +49,8 @@ impl Lookup {
                 "; the lookup shows only the original payment, never the repeat, which is a payment of its own: ask the operator \
                  whether the repeat was made"
             }
-            ORIGINAL => {
+            // An update is no transaction: the original shows it.
+            ORIGINAL if has_own_reference => {
                 "; the lookup shows the original transaction, whose capture, cancellation or refund may be a transaction of its \
                  own: look up its merchantReference too, or ask the operator, and send a uniqueMerchantReference next time"
             }
@@ -83,6 +91,16 @@ mod tests {
         assert_eq!(refund, ("pg call transaction/lookup transactionKey=k".to_owned(), true));
         let v5 = lookup("enterprise/refund", &[("prev_trans_key", "12")], "");
         assert_eq!(v5, ("pg call enterprise/transaction_lookup trans_key=12".to_owned(), true));
+    }
+
+    // spec: 1 §4.7, 2 §4.4
+    #[test]
+    fn a_request_without_a_reference_of_its_own_is_found_by_none() {
+        let key = [("transactionKey", "k"), ("merchantReference", "m")];
+        assert_eq!(of("token/tokeniseTransactionKey", &key[..1], ""), None);
+        // The transaction shows what an update has set.
+        let update = of("transaction/update", &key, "").unwrap();
+        assert_eq!((&*update.command, update.note), ("pg call transaction/lookup transactionKey=k", ""));
     }
 
     // spec: 3 §4.2

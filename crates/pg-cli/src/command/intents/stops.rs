@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use pg_intents::{IntentFilter, IntentRow, IntentStore};
+use pg_proto::Account;
 
 use super::{Arguments, failure, told};
 use crate::{
@@ -93,17 +94,16 @@ pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, jso
     told(&text, json, &serde_json::json!({ "account": account, "resumed": true, "reason": reason }))
 }
 
-/// Names the accounts of the store if this is none of them.
+/// Names the accounts of the store, or the form of a name, if this may be an incomplete one. `known` has one name more than are shown
+/// if there are more. A store of `pg update-cards` may have no payments.
 fn not_stopped(account: &str, known: &[String]) -> String {
-    let shown: Vec<&str> = known.iter().take(SHOWN as usize).map(String::as_str).collect();
-    if known.is_empty() || known.len() > shown.len() || shown.contains(&account) {
-        return format!("{account}: sending is not stopped for this account");
+    let said = format!("{account}: sending is not stopped for this account");
+    let are_all_known = (1..=SHOWN as usize).contains(&known.len());
+    if known.iter().any(|known| known == account) || !are_all_known && Account::is_bound_identity(account) {
+        return said;
     }
-    format!(
-        "{account}: sending is not stopped for this account, and the store has no payments of it: give the whole name of an account, \
-         {}",
-        shown.join(", ")
-    )
+    let names = if are_all_known { known.join(", ") } else { "NAME at ADDRESS".to_owned() };
+    format!("{said}: give the whole name of an account, {names}")
 }
 
 #[cfg(test)]
@@ -116,8 +116,13 @@ mod tests {
         assert!(
             not_stopped("shop", &known).ends_with("give the whole name of an account, shop at https://gateway.example")
         );
-        for (account, known) in [(known[0].as_str(), &known[..]), ("shop", &[])] {
+        for (account, known) in [(known[0].as_str(), &known[..]), (known[0].as_str(), &[])] {
             assert_eq!(not_stopped(account, known), format!("{account}: sending is not stopped for this account"));
+        }
+        // The store of a run of `pg update-cards` may have a stop and no payments.
+        let many: Vec<String> = (0..=SHOWN).map(|at| format!("shop-{at} at https://gateway.example")).collect();
+        for known in [&[], &many[..]] {
+            assert!(not_stopped("shop", known).ends_with("give the whole name of an account, NAME at ADDRESS"));
         }
     }
 

@@ -7,7 +7,7 @@ use pg_hyper::{
     DriveError, LimitError,
     proto::machine::account_update::{BatchEnd, BatchResult, EndedBatch, Progress, Summary, UpdateEnd, UselessReply},
 };
-use pg_model::{Dialect, ErrorCode, ResultCode};
+use pg_model::{Dialect, ErrorCode, Remedy, ResultCode};
 use serde::Serialize;
 
 use super::{
@@ -62,8 +62,8 @@ pub(super) fn is_complete(summary: &Summary) -> bool {
     summary.end == UpdateEnd::Complete
 }
 
-/// Reports the results. `trouble` is the last error, and what to do if sending was stopped. The next run does not resume one
-/// that `is_forgotten`.
+/// Reports the results. `trouble` is the last error, and what to do if sending was stopped for all processes. The next run does
+/// not resume one that `is_forgotten`.
 ///
 /// # Errors
 /// If the run did not finish.
@@ -71,7 +71,7 @@ pub(super) fn tell(
     summary: &Summary,
     input: &Input,
     results: &Results,
-    trouble: (Option<&DriveError>, &str),
+    trouble: (Option<&DriveError>, Option<String>),
     is_forgotten: bool,
     dialect: &Dialect,
     json: bool,
@@ -151,14 +151,16 @@ fn go_on(path: Option<&Path>, is_forgotten: bool) -> &'static str {
 }
 
 /// Returns the failure of a run that ended early.
-fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), go_on: &str) -> Failure {
+fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, Option<String>), go_on: &str) -> Failure {
     let why = trouble.map_or_else(|| "no reply".to_owned(), ToString::to_string);
     match &summary.end {
         UpdateEnd::Refused(refused) => {
             let told = refusal::explained(refused);
             let is_key = *refused.code() == ErrorCode::INVALID_ACCOUNT_UPDATER_KEY;
             let check = if is_key { "; check PG_ACCOUNT_UPDATER_KEY" } else { "" };
-            let message = format!("{told}{check}; nothing more was sent; then {go_on}");
+            let stop = stop.filter(|_| refused.remedy() == Remedy::FixCredentials);
+            let stop = stop.map_or_else(String::new, |stop| format!(", and no process of the account sends: {stop}"));
+            let message = format!("{told}{check}; nothing more was sent{stop}; then {go_on}");
             Failure::new(Exit::Refused, message).refusal(Some(Refusal::from(refused)))
         }
         UpdateEnd::Unreachable => {
@@ -169,7 +171,7 @@ fn early(summary: &Summary, (trouble, stop): (Option<&DriveError>, &str), go_on:
             let exit = match trouble {
                 Some(DriveError::Store(_)) => Exit::Unknown,
                 Some(DriveError::Limit(LimitError::Stopped(_))) => {
-                    return Failure::new(Exit::Refused, format!("{why}; {stop}; then {go_on}"));
+                    return Failure::new(Exit::Refused, format!("{why}; {}; then {go_on}", stop.unwrap_or_default()));
                 }
                 _ => Exit::NotReachable,
             };

@@ -225,7 +225,7 @@ impl Run {
         };
         let is_forgotten = self.finish(summary)?;
         let stop = self.sharing.advice_after_stop();
-        ending::tell(summary, input, &self.results, (self.updating.error(), &*stop), is_forgotten, dialect, json)
+        ending::tell(summary, input, &self.results, (self.updating.error(), stop), is_forgotten, dialect, json)
     }
 
     /// Writes the end of the output, and stores the state before it. Returns whether the run is forgotten instead.

@@ -115,9 +115,9 @@ impl Sharing {
         }
     }
 
-    /// Returns what to do after sending was stopped.
-    pub(super) fn advice_after_stop(&self) -> String {
-        resuming(&self.account)
+    /// Returns what to do after sending was stopped for all processes. `None` without a store.
+    pub(super) fn advice_after_stop(&self) -> Option<String> {
+        self.shared.as_ref().map(|_| resuming(&self.account))
     }
 
     /// Returns the unused share of the limits.

@@ -52,7 +52,7 @@ Examples:
         #[arg(long, value_name = "ACCOUNT", default_value = "main", value_parser = crate::account::name())]
         like: String,
     },
-    /// Lists the accounts created at run time, oldest first
+    /// Lists the accounts created at run time, oldest first; `pg sandbox accounts` lists the configured ones
     List,
     /// Removes an account with everything that belongs to it
     Remove {

@@ -1,4 +1,4 @@
-//! `pg sandbox accounts`: merchants of a running sandbox, and their credentials if these are public.
+//! `pg sandbox accounts`: the configured accounts of a running sandbox, and their credentials if these are public.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::{
     table::table,
 };
 
-/// Lists the accounts, or prints the settings of one as shell commands
+/// Lists the configured accounts, or prints the settings of one as shell commands
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -20,7 +20,8 @@ Examples:
   eval \"$(pg sandbox accounts main)\"        sets PG_BASE_URL, PG_API_KEY, … in this shell
   pg sandbox accounts --json | jq '.[].name'
 
-Credentials of accounts from a config file are not shown; those of another account are unset.")]
+Credentials of accounts from a config file are not shown; those of another account are unset. \
+`pg sandbox account list` shows the accounts created at run time.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     at: SandboxFlags,
@@ -42,7 +43,7 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<(), Failure>
     print(account, json, |account| exports(account, control.base().as_str()))
 }
 
-/// Returns the account of a name.
+/// Returns the configured account of a name.
 ///
 /// # Errors
 /// If there is no such account; the message suggests the nearest name.
@@ -50,10 +51,13 @@ pub(crate) fn find<'a>(accounts: &'a Value, name: &str) -> Result<&'a Value, Fai
     let known = || entries(accounts).iter().filter_map(|account| account["name"].as_str());
     entries(accounts).iter().find(|account| account["name"] == name).ok_or_else(|| {
         let hint = suggestion::nearest(name, known()).map_or_else(
-            || format!("known accounts: {}", known().collect::<Vec<_>>().join(", ")),
+            || {
+                let known = known().collect::<Vec<_>>().join(", ");
+                format!("configured accounts: {known}; `pg sandbox account list` shows those created at run time")
+            },
             |near| format!("did you mean {near}?"),
         );
-        Failure::misuse(format!("unknown account {:?}; {hint}", pg_model::mask::text(name)))
+        Failure::misuse(format!("no account {:?} is configured; {hint}", pg_model::mask::text(name)))
     })
 }
 

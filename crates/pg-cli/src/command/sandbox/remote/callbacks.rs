@@ -95,7 +95,7 @@ A checkout whose request names no callback_url uses the address too. `pg listen 
         /// The address; the sandbox's rules for callback URLs apply to it
         #[arg(value_name = "URL")]
         url: String,
-        /// The account
+        /// The account, configured or created at run time
         #[arg(long, value_name = "NAME", default_value = "main", value_parser = crate::account::name())]
         account: String,
         /// Only callbacks of this kind; without it, callbacks of both kinds
@@ -106,13 +106,20 @@ A checkout whose request names no callback_url uses the address too. `pg listen 
         #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(0..=9))]
         retries: Option<u32>,
     },
-    /// Lists the registered addresses; with --account, those of one account
-    Destinations,
-    /// Removes a registered address, or all of them; with --account, all of one account
+    /// Lists the registered addresses
+    Destinations {
+        /// Only those of this account, configured or created at run time
+        #[arg(long, value_name = "NAME", value_parser = crate::account::name())]
+        account: Option<String>,
+    },
+    /// Removes a registered address, or all of them
     Unregister {
         /// The destination's id
         #[arg(value_name = "ID")]
         id: Option<String>,
+        /// Only those of this account, configured or created at run time
+        #[arg(long, value_name = "NAME", value_parser = crate::account::name())]
+        account: Option<String>,
     },
 }
 
@@ -145,12 +152,12 @@ pub(super) async fn run(arguments: Arguments, json: bool) -> Result<Exit, Failur
             let control = control.of_account(&account).await?;
             destinations::set(&control, &account, kind, &url, retries, json).await
         }
-        Some(What::Destinations) => {
-            let (control, account) = of_account(control, arguments.at.account.as_deref()).await?;
+        Some(What::Destinations { account }) => {
+            let (control, account) = of_account(control, account.as_deref()).await?;
             destinations::list(&control, account, json).await
         }
-        Some(What::Unregister { id }) => {
-            let (control, account) = of_account(control, arguments.at.account.as_deref()).await?;
+        Some(What::Unregister { id, account }) => {
+            let (control, account) = of_account(control, account.as_deref()).await?;
             destinations::remove(&control, account, id, json).await
         }
     }?;
