@@ -33,7 +33,8 @@
 //! time. No other payment may use the reference, and only one machine may work on it at a time. Then:
 //!
 //! 1. **At most one payment exists.** The payment is only ever sent under R. After a request with an unknown result, it
-//!    is sent again only once a lookup has found nothing. It is never sent again if the bank did not answer (119) or if
+//!    is sent again only once a lookup has found nothing. A list that names only other references answers another lookup,
+//!    and is no such lookup. It is never sent again if the bank did not answer (119) or if
 //!    R was already used: then only lookups follow.
 //! 2. **Approved and Declined match the ledger.** Both come from a transaction that was returned under R, by the reply
 //!    or by a lookup. A transaction with another reference, type, amount or currency is not accepted. A decline in the reply

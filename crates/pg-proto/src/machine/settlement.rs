@@ -40,7 +40,7 @@ pub(super) enum Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nothing {
     /// Whether the service listed all payments. Otherwise it answered with a code that may mean an empty list, or
-    /// listed other payments.
+    /// listed a transaction that may be none.
     pub(super) listed: bool,
     /// Whether the dialect says that an empty lookup proves that there is no payment.
     pub(super) proves: bool,
@@ -145,6 +145,7 @@ impl Expected {
             Listed::Transactions { transactions, complete } => match self.among(transactions, dialect) {
                 Found::One(transaction) => self.settle(*transaction, dialect),
                 Found::Strange(why) => Finding::Unknown(why),
+                Found::Others => Finding::Again(None),
                 Found::Nothing { certain } => {
                     let certain = certain && complete;
                     let proves = certain && dialect.proves_nothing_there(EmptyLookup::EmptyList);

@@ -45,10 +45,12 @@ pub(in crate::machine) enum SharedWith {
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing {
-        /// Whether the list contained nothing else. Otherwise it named other references, as if it answered another
-        /// lookup, or a transaction whose type does not say whether it is a payment.
+        /// Whether the list contained nothing else. Otherwise it named a transaction whose type does not say whether it is a
+        /// payment.
         certain: bool,
     },
+    /// The list names other references, and no payment of this one: it answers another lookup.
+    Others,
     One(Box<Transaction>),
     /// No single payment can be identified.
     Strange(UnknownReason),
@@ -119,7 +121,8 @@ impl Expected {
             self.one_of(payments, dialect)
         } else {
             match (payments.pop(), rest.into_iter().next()) {
-                (None, None) => Found::Nothing { certain: others.is_empty() && unknown.is_empty() },
+                (None, None) if !others.is_empty() => Found::Others,
+                (None, None) => Found::Nothing { certain: unknown.is_empty() },
                 (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
                 (Some(payment), _) => Found::One(Box::new(payment)),
             }
@@ -322,7 +325,7 @@ mod tests {
         let foreign = full.clone().with(|record| {
             record.unique_merchant_reference = "order-8".into();
         });
-        assert!(matches!(among(vec![foreign.clone()]), Found::Nothing { certain: false }));
+        assert!(matches!(among(vec![foreign.clone()]), Found::Others));
         assert!(matches!(among(vec![foreign, full.clone(), transaction("Capture", "r")]), Found::One(_)));
         assert!(matches!(among(Vec::new()), Found::Nothing { certain: true }));
     }
@@ -398,7 +401,7 @@ mod tests {
         let foreign = transaction("Auth", "a").with(|record| {
             record.unique_merchant_reference = "order-8".into();
         });
-        assert!(matches!(among(vec![check(), foreign]), Found::Nothing { certain: false }));
+        assert!(matches!(among(vec![check(), foreign]), Found::Others));
     }
 
     // spec: 2 §2.3, A109
