@@ -158,7 +158,9 @@ impl Expected {
     /// Classifies the reply to the payment itself. An empty finding if the reply belongs to another request. A decline may be
     /// the reply to another copy of the request than the one that was executed: then only a lookup tells (assumption A141).
     pub(super) fn replied(&self, outcome: Outcome<Transaction>, dialect: &Dialect) -> Finding {
-        if !self.bears_reference(outcome.record()) {
+        // The reply to the status request has no type (spec 2 §4.3, §4.4), and may be delivered again in place of this one.
+        let is_status = self.shared == SharedWith::Check && outcome.record().transaction_type.is_empty();
+        if is_status || !self.bears_reference(outcome.record()) {
             return Finding::Nothing(Nothing { listed: false, proves: false });
         }
         let is_first = match self.shared {

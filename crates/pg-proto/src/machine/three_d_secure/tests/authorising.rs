@@ -292,3 +292,13 @@ fn the_reply_to_something_else_is_no_outcome() {
     assert_eq!(run.say(&payment("600").replace("order-7", "order-8")).wait().method(), "lookup");
     assert_eq!(run.payments(), 1);
 }
+
+/// A connection may deliver the reply to the status request twice, the second time in place of the payment's. The documents define
+/// no code of a status, so it may have that of an approved payment.
+// spec: 2 §4.4, A106: The reply to the status request names no type of a transaction, and is no payment.
+#[test]
+fn the_status_delivered_again_is_no_payment() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    assert_eq!(run.say(&status("600", "Y")).wait().method(), "lookup");
+    assert!(matches!(run.say(&found(&[transaction("901", "Auth", "GBP")])).ended(), ThreeDSecureOutcome::Declined(_)));
+}
