@@ -145,16 +145,15 @@ impl Expected {
     }
 
     /// Handles several payments with the reference: the right one cannot be identified, or the service charged twice.
-    /// If there is a check, whose reference several authentications may share, the approved payment counts if the
-    /// others were declined.
+    /// The approved payment counts if the others were declined, and there is a reason for them: a check, whose reference
+    /// several authentications may share, or a service that may record a rejected copy like a declined payment.
     fn one_of(&self, mut payments: Vec<Transaction>, dialect: &Dialect) -> Found {
         let means = |payment: &Transaction, meaning| payment.status_meaning(dialect) == meaning;
         let approved = payments.iter().position(|payment| means(payment, StatusMeaning::Approved));
         let declined = payments.iter().filter(|payment| means(payment, StatusMeaning::Declined)).count();
+        let several = self.shared == SharedWith::Check || !dialect.refuses_used_references();
         match approved {
-            Some(at) if self.shared == SharedWith::Check && declined + 1 == payments.len() => {
-                Found::One(Box::new(payments.swap_remove(at)))
-            }
+            Some(at) if several && declined + 1 == payments.len() => Found::One(Box::new(payments.swap_remove(at))),
             _ => {
                 let keys = payments.into_iter().map(|payment| payment.transaction_key).collect();
                 Found::Strange(UnknownReason::Several(keys))
@@ -266,7 +265,7 @@ fn total<'a>(items: impl Iterator<Item = &'a (u64, u64)>) -> Option<u64> {
 mod tests {
     use pg_model::{
         AuthSessionKey, Currency, Item, Order, Preauth,
-        dialect::{AuthenticationEntry, AuthenticationState, StatusEntry},
+        dialect::{AuthenticationEntry, AuthenticationState, ErrorEntry, StatusEntry},
     };
 
     use super::*;
@@ -442,9 +441,13 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_check_the_approved_one_of_several_counts_when_the_others_were_declined() {
+    fn the_approved_one_of_several_counts_when_the_others_were_declined_for_a_reason() {
         let mut dialect = Dialect::documented();
         dialect.declined.push(StatusEntry::new("651", 11));
+        let mut named = dialect.clone();
+        let mut used = ErrorEntry::new("199", 92);
+        used.situations = vec!["duplicate-unique-reference".into()];
+        named.errors.push(used);
         let with = |code: &str, key: &str| {
             transaction("Auth", key).with(|record| {
                 record.transaction_status_code = code.into();
@@ -452,13 +455,16 @@ mod tests {
         };
         let three_d_secure = Expected { shared: SharedWith::Check, ..ours() };
         let all = || vec![with("651", "a"), with("600", "b"), with("651", "c")];
-        let found = three_d_secure.among(all(), &dialect);
-        assert!(matches!(found, Found::One(payment) if payment.transaction_key == "b"));
-        let Found::Strange(UnknownReason::Several(keys)) = ours().among(all(), &dialect) else { panic!("three") };
+        for found in [three_d_secure.among(all(), &named), ours().among(all(), &dialect)] {
+            assert!(matches!(found, Found::One(payment) if payment.transaction_key == "b"));
+        }
+        let Found::Strange(UnknownReason::Several(keys)) = ours().among(all(), &named) else { panic!("three") };
         assert_eq!(keys, ["a", "b", "c"]);
         for others in [["600", "600"], ["600", "699"], ["651", "651"]] {
-            let found = three_d_secure.among(vec![with(others[0], "a"), with(others[1], "b")], &dialect);
-            assert!(matches!(found, Found::Strange(UnknownReason::Several(keys)) if keys.len() == 2), "{others:?}");
+            for expected in [&three_d_secure, &ours()] {
+                let found = expected.among(vec![with(others[0], "a"), with(others[1], "b")], &dialect);
+                assert!(matches!(found, Found::Strange(UnknownReason::Several(keys)) if keys.len() == 2), "{others:?}");
+            }
         }
     }
 }
