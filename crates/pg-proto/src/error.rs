@@ -11,12 +11,7 @@ use pg_model::{
 };
 
 /// Refusals for a reason that the execution of a copy does not change (spec 2 §7, 3 §7), with their documented meaning.
-const UNCHANGED: [ErrorCode; 4] = [
-    ErrorCode::NO_DATA_SENT,
-    ErrorCode::ENTERPRISE_NO_DATA_SENT,
-    ErrorCode::PERMISSION_DENIED,
-    ErrorCode::CURRENCY_NOT_SUPPORTED,
-];
+const UNCHANGED: [ErrorCode; 2] = [ErrorCode::PERMISSION_DENIED, ErrorCode::CURRENCY_NOT_SUPPORTED];
 
 /// Number of characters of an unreadable body that the error shows.
 const EXCERPT: usize = 160;

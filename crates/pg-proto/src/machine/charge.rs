@@ -33,13 +33,16 @@
 //! time. No other payment may use the reference, and only one machine may work on it at a time. Then:
 //!
 //! 1. **At most one payment exists.** The payment is only ever sent under R. After a request with an unknown result, it
-//!    is sent again only once a lookup has found nothing. It is never sent again if the bank did not answer (119) or if
-//!    R was already used: then only lookups follow.
+//!    is sent again only once a lookup has found nothing. A list that names only other references answers another lookup,
+//!    and is no such lookup. It is never sent again if the bank did not answer (119) or if R was already used: then only
+//!    lookups follow.
 //! 2. **Approved and Declined match the ledger.** Both come from a transaction that was returned under R, by the reply
 //!    or by a lookup. A transaction with another reference, type, amount or currency is not accepted. A decline in the reply
-//!    may answer a second copy, which the network made or the machine sent, after the first one was approved: it counts
-//!    only if a lookup lists it, or if the dialect
+//!    may answer a second copy, which the network made or the machine sent, after the first one was approved, and lookups
+//!    may list that rejection while the bank decides on the first copy. So it counts if the dialect
 //!    [names the error](pg_model::Dialect::refuses_used_references) that the service gives a used reference instead.
+//!    Otherwise three lookups in a row must list it, and every request must have been answered; else the outcome is
+//!    Unknown.
 //! 3. **NotSent is final.** It is reported only if every send failed before the request left. After a crash, a request
 //!    that was about to be sent counts as sent. If another machine [has stored its state](Failure::Superseded), the outcome
 //!    is Unknown.
@@ -75,7 +78,9 @@
 //!   belongs to one intent to pay, forever.
 //! - A payment that is still being executed during the lookup, for instance while the bank decides, counts as not
 //!   executed: the documents do not say when lookups start to show it. Only [`RefusalScope::FromNowOn`] and
-//!   [`RefusalScope::WhileItLasts`] depend on this.
+//!   [`RefusalScope::WhileItLasts`] depend on this, and a decline if the dialect does not name the error of a used
+//!   reference: the network may have delivered an answered request twice, and the service may have answered and recorded
+//!   the second copy like a decline, while the bank decides on the first one for longer than three lookups take.
 //! - The machine does not resolve an Unknown outcome itself. Repeat the lookup later until it finds something.
 //! - A machine that is resumed after it ended sends lookups again, and may know less than before. If it had ended as
 //!   *NotSent*, and is resumed with its request from an earlier saved state, it may pay.

@@ -34,8 +34,8 @@
 //!   such methods end as Refused:
 //!   - a reason in the request itself ([`RefusalScope::Always`](pg_model::dialect::RefusalScope)), but not 107: the
 //!     service checks the amount against what is left (spec 2 §3.2);
-//!   - invalid credentials, a missing permission (106), a currency that is not supported (111), or no data (101, in
-//!     version 5: 1);
+//!   - invalid credentials, a missing permission (106), or a currency that is not supported (111), but not "no data" (101,
+//!     in version 5: 1): a proxy may have repeated the request without its body;
 //!   - a code that the dialect uses for unknown transactions and for nothing else.
 //! - A capture, cancellation or refund with a **status of failure** (`status` 0 in version 5, a declined status in version
 //!   3) ends as Unknown for the same reason, never as Answered. So does the decline of a payment with a

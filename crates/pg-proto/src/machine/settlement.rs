@@ -40,7 +40,7 @@ pub(super) enum Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nothing {
     /// Whether the service listed all payments. Otherwise it answered with a code that may mean an empty list, or
-    /// listed other payments.
+    /// listed a transaction that may be none.
     pub(super) listed: bool,
     /// Whether the dialect says that an empty lookup proves that there is no payment.
     pub(super) proves: bool,
@@ -145,6 +145,7 @@ impl Expected {
             Listed::Transactions { transactions, complete } => match self.among(transactions, dialect) {
                 Found::One(transaction) => self.settle(*transaction, dialect),
                 Found::Strange(why) => Finding::Unknown(why),
+                Found::Others => Finding::Again(None),
                 Found::Nothing { certain } => {
                     let certain = certain && complete;
                     let proves = certain && dialect.proves_nothing_there(EmptyLookup::EmptyList);
@@ -154,30 +155,34 @@ impl Expected {
         }
     }
 
-    /// Classifies the reply to the payment itself. An empty finding if the reply belongs to another request. A decline may be
-    /// the reply to another copy of the request than the one that was executed: then only a lookup tells (assumption A141).
+    /// Classifies the reply to the payment itself. An empty finding if the reply belongs to another request: a status request,
+    /// whose reply has no type and may be delivered again in place of this one (spec 2 §4.3, §4.4), or that of another payment.
     pub(super) fn replied(&self, outcome: Outcome<Transaction>, dialect: &Dialect) -> Finding {
-        if !self.bears_reference(outcome.record()) {
+        let transaction = outcome.into_record();
+        let is_status = self.shared == SharedWith::Check && transaction.transaction_type.is_empty();
+        if is_status || !self.bears_reference(&transaction) {
             return Finding::Nothing(Nothing { listed: false, proves: false });
         }
-        let is_first = match self.shared {
-            SharedWith::Nothing => dialect.refuses_used_references(),
-            SharedWith::Check => dialect.refuses_used_authentications(),
-        };
-        match self.settle(outcome.into_record(), dialect) {
-            Finding::Declined(transaction) if !is_first => Finding::Unsettled(transaction),
-            finding => finding,
-        }
+        self.settle(transaction, dialect)
     }
 
+    /// Reads the status of the payment. A decline may be that of another copy of the request than the one that is executed, if
+    /// the service may answer and record a used reference in this way (assumption A141).
     fn settle(&self, transaction: Transaction, dialect: &Dialect) -> Finding {
         match self.recognise(Box::new(transaction)) {
             Err(why) => Finding::Unknown(why),
             Ok(transaction) => match Outcome::read(*transaction, dialect) {
                 Outcome::Approved(transaction) => Finding::Approved(transaction),
-                Outcome::Declined(transaction) => Finding::Declined(transaction),
-                Outcome::Other(transaction) => Finding::Unsettled(transaction),
+                Outcome::Declined(transaction) if self.refuses_a_second_copy(dialect) => Finding::Declined(transaction),
+                Outcome::Declined(transaction) | Outcome::Other(transaction) => Finding::Unsettled(transaction),
             },
+        }
+    }
+
+    fn refuses_a_second_copy(&self, dialect: &Dialect) -> bool {
+        match self.shared {
+            SharedWith::Nothing => dialect.refuses_used_references(),
+            SharedWith::Check => dialect.refuses_used_authentications(),
         }
     }
 }

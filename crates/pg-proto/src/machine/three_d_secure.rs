@@ -32,11 +32,13 @@
 //!    initiation, delivered twice. It is requested again.
 //! 3. *Approved and Declined match the ledger.* They come from the reply to the payment, or from a payment that a lookup
 //!    finds under the reference, which belonged to this initiation alone (assumption A109). A payment with another type,
-//!    amount or currency is not accepted. A decline in the reply may answer a second copy of the request: it counts only if a
-//!    lookup lists it, or if the dialect
-//!    [names the error](pg_model::Dialect::refuses_used_authentications) of a used authentication. An approved transaction of an unknown type may be the payment: then the outcome
-//!    is Unknown. If an initiation or a status request is refused because its reference was used (125, 950), or with an
-//!    unlisted code, lookups follow as well: an earlier machine may have paid under it. Then the outcome is a payment that is
+//!    amount or currency is not accepted. A reply without a type is that to the status request, delivered again.
+//!    A decline may be that of a second copy of the request: it counts if the dialect
+//!    [names the error](pg_model::Dialect::refuses_used_authentications) of a used authentication. Otherwise three lookups in a row
+//!    must list it, and the request must have been answered; else the outcome is Unknown. An approved transaction of an unknown
+//!    type may be the payment: then the outcome is Unknown, too. If an initiation or a status request is refused because its
+//!    reference was used (125, 950), or with an unlisted code, lookups follow as well: an earlier machine may have paid under it.
+//!    Then the outcome is a payment that is
 //!    found, or Unknown. The same holds for an initiation that is answered like a payment: with 600 or with a payment's type,
 //!    and without 607 and an address to authenticate at, or with a decline if the dialect names no error of used references.
 //! 4. *Abandoned, Failed, TimedOut, NotShifted, NotInitiated and NotSent are final.* No request for the payment left.

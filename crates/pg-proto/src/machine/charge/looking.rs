@@ -23,6 +23,9 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
                 self.unreadable = None;
                 self.wait_for_a_status();
                 match self.unsettled.looked_up(transaction, self.account.dialect()) {
+                    Some(UnknownReason::DeclineUnconfirmed(transaction)) if self.state.exposure != Exposure::Open => {
+                        self.end(ChargeOutcome::Declined(*transaction));
+                    }
                     Some(why) => self.unknown(why),
                     None => self.look_again(None, now, random),
                 }
@@ -42,7 +45,6 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
 
     /// Waits for the final status of a payment that exists, which only lookups show.
     pub(super) fn wait_for_a_status(&mut self) {
-        self.state.expose(Exposure::Open);
         self.state.aim = Aim::Settle(UsedUp::UnknownStatus);
     }
 

@@ -30,6 +30,12 @@ enum Ledger {
     Silent,
     /// Used up by a refused request.
     Spent,
+    /// The bank decides on the first copy, which lookups do not list yet. It will approve it.
+    AtTheBank,
+    /// The same, and a rejected copy was recorded like a declined payment.
+    Rejected,
+    /// An approved payment, and a rejected copy of it.
+    Both,
 }
 
 /// Why the service refuses a payment before it checks the reference.
@@ -58,7 +64,7 @@ struct World {
     /// A refused request uses the reference up, and the service checks for a used reference first (the strictest
     /// reading of spec 2 §4.3).
     strict: bool,
-    /// A used reference is answered like a declined payment, and the dialect names no error of used references.
+    /// A used reference is answered and recorded like a declined payment, and the dialect names no error of used references.
     like_a_decline: bool,
     /// A request of the first run has left, or of a resumed run.
     copies: bool,
@@ -89,8 +95,11 @@ impl World {
             Mood::FirstWrong | Mood::OtherWrong | Mood::Takes => "",
         };
         if !refusal.is_empty() {
-            if self.strict && !used {
-                self.ledger = Ledger::Spent;
+            match self.ledger {
+                Ledger::Free if self.strict => self.ledger = Ledger::Spent,
+                Ledger::Approved if refusal == "901" => self.ledger = Ledger::Both,
+                Ledger::AtTheBank if refusal == "901" => self.ledger = Ledger::Rejected,
+                _ => {}
             }
             return refusal;
         }
@@ -99,7 +108,7 @@ impl World {
             Ledger::Approved => "600",
             Ledger::Declined => "901",
             Ledger::Odd => "655",
-            Ledger::Silent | Ledger::Spent | Ledger::Free => "119",
+            _ => "119",
         }
     }
 
@@ -121,20 +130,26 @@ impl World {
     /// Everything that may happen between two requests: a copy is executed, or the state of the service changes.
     fn drifts(self) -> Vec<Self> {
         let mut drifts = vec![self];
-        for mood in [Mood::Expired, Mood::Disabled, Mood::Throttled] {
-            if self.mood == Mood::Takes {
+        // A refusal that is looked up while the bank decides is a limit of the charge.
+        let is_decided = !matches!(self.ledger, Ledger::AtTheBank | Ledger::Rejected);
+        for mood in [Mood::Expired, Mood::Disabled, Mood::Throttled, Mood::Locked] {
+            if self.mood == Mood::Takes && is_decided {
                 drifts.push(Self { mood, ..self });
             }
-        }
-        if self.mood == Mood::Takes {
-            drifts.push(Self { mood: Mood::Locked, ..self });
         }
         if matches!(self.mood, Mood::Disabled | Mood::Throttled | Mood::Locked) {
             drifts.push(Self { mood: Mood::Takes, passed: self.passed || self.mood != Mood::Throttled, ..self });
         }
+        match self.ledger {
+            Ledger::AtTheBank => drifts.push(Self { ledger: Ledger::Approved, ..self }),
+            Ledger::Rejected => drifts.push(Self { ledger: Ledger::Both, ..self }),
+            _ => {}
+        }
+        let mut verdicts = vec![Ledger::Approved, Ledger::Declined, Ledger::Odd, Ledger::Silent];
+        verdicts.extend(self.like_a_decline.then_some(Ledger::AtTheBank));
         for mut drift in drifts.clone() {
             for (about, first) in [(self.copies, true), (self.later_copies, !self.other_request)] {
-                for verdict in [Ledger::Approved, Ledger::Declined, Ledger::Odd, Ledger::Silent] {
+                for verdict in verdicts.iter().copied() {
                     if about {
                         let before = drift.ledger;
                         let _ = drift.execute(verdict, first);
@@ -184,12 +199,16 @@ fn listed(world: &World) -> http::Response<Bytes> {
         _ if matches!(world.mood, Mood::Locked | Mood::Throttled) => {
             return reply(if world.mood == Mood::Locked { "102" } else { "936" });
         }
-        Ledger::Free | Ledger::Silent | Ledger::Spent => {
+        Ledger::Free | Ledger::Silent | Ledger::Spent | Ledger::AtTheBank => {
             return http::Response::new(Bytes::from_static(br#"{"transactions":[]}"#));
         }
         Ledger::Approved => "600",
-        Ledger::Declined => "901",
+        Ledger::Declined | Ledger::Rejected => "901",
         Ledger::Odd => "655",
+        Ledger::Both => {
+            let both = format!(r#"{{"transactions":[{},{}]}}"#, transaction("901"), transaction("600"));
+            return http::Response::new(Bytes::from(both));
+        }
     };
     http::Response::new(Bytes::from(format!(r#"{{"transactions":{{"0":{}}}}}"#, transaction(code))))
 }
@@ -285,12 +304,16 @@ impl Explorer {
 
     fn judge(&mut self, outcome: &ChargeOutcome, world: &World, charge: &Charge<AuthCardKey>) {
         let fits = match outcome {
-            ChargeOutcome::Approved(_) => world.ledger == Ledger::Approved,
+            ChargeOutcome::Approved(_) => matches!(world.ledger, Ledger::Approved | Ledger::Both),
+            // The network has delivered an answered request twice: no client can see that the lookups list its second copy.
+            ChargeOutcome::Declined(_) if !world.open && matches!(world.ledger, Ledger::Rejected | Ledger::Both) => {
+                true
+            }
             ChargeOutcome::Declined(_) => world.ledger == Ledger::Declined,
             ChargeOutcome::NotSent => !world.copies && !world.later_copies && world.ledger == Ledger::Free,
             ChargeOutcome::Refused(refused) => {
                 let vouched = refused.scope() != RefusalScope::WhileItLasts || world.open || !world.passed;
-                let charged = matches!(world.ledger, Ledger::Approved | Ledger::Odd);
+                let charged = matches!(world.ledger, Ledger::Approved | Ledger::Odd | Ledger::Both);
                 !vouched || !charged && !world.may_still_charge()
             }
             ChargeOutcome::Unknown { .. } => true,

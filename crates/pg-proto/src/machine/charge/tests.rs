@@ -105,7 +105,7 @@ impl Drive {
 
     fn crash(self, request: Option<Auth>) -> Self {
         let saved = SavedState::from_text(self.charge.save().text());
-        Self::of(Charge::resume(&saved, account(), request).unwrap(), self.now)
+        Self::of(Charge::resume(&saved, self.charge.account, request).unwrap(), self.now)
     }
 
     fn ends(mut self) -> ChargeOutcome {

@@ -323,7 +323,7 @@ fn a_refusal_of_version_5_holds_for_every_copy_only_with_a_code_of_its_own_docum
     }
     let documented = Arc::new(Dialect::documented());
     let gateway = || CapturePreauth::new("0123456789abcdef0123456789abcdef");
-    for code in ["101", "102", "103", "104", "105", "106", "108", "110", "111", "120", "123"] {
+    for code in ["102", "103", "104", "105", "106", "108", "110", "111", "120", "123"] {
         assert!(!refused(&documented, EnterpriseRefund::new("7", "5"), code), "{code}");
         assert!(!refused(&documented, EnterpriseCapture::new("7", "5"), code), "{code}");
         assert!(!refused(&documented, EnterpriseCancel::new("7", "5"), code), "{code}");
@@ -331,10 +331,13 @@ fn a_refusal_of_version_5_holds_for_every_copy_only_with_a_code_of_its_own_docum
         assert!(refused(&documented, gateway(), code), "{code}");
         assert!(refused(&crate::spoken::sandbox(), EnterpriseRefund::new("7", "5"), code), "{code}");
     }
-    for code in ["1", "3"] {
-        assert!(refused(&documented, EnterpriseRefund::new("7", "5"), code), "{code}");
-        assert!(!refused(&documented, gateway(), code), "{code}");
-        assert!(!refused(&crate::spoken::sandbox(), gateway(), code), "{code}");
+    assert!(refused(&documented, EnterpriseRefund::new("7", "5"), "3"));
+    assert!(!refused(&documented, gateway(), "3"));
+    assert!(!refused(&crate::spoken::sandbox(), gateway(), "3"));
+    // A proxy may repeat a request without its body: then this refuses the empty copy, and the other one was executed.
+    for dialect in [&documented, &crate::spoken::sandbox()] {
+        assert!(!refused(dialect, EnterpriseRefund::new("7", "5"), "1"));
+        assert!(!refused(dialect, gateway(), "101"));
     }
     for code in ["107", "119", "121", "125"] {
         assert!(!refused(&documented, EnterpriseRefund::new("7", "5"), code), "{code}");

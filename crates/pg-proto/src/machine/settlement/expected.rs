@@ -45,10 +45,12 @@ pub(in crate::machine) enum SharedWith {
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing {
-        /// Whether the list contained nothing else. Otherwise it named other references, as if it answered another
-        /// lookup, or a transaction whose type does not say whether it is a payment.
+        /// Whether the list contained nothing else. Otherwise it named a transaction whose type does not say whether it is a
+        /// payment.
         certain: bool,
     },
+    /// The list names other references, and no payment of this one: it answers another lookup.
+    Others,
     One(Box<Transaction>),
     /// No single payment can be identified.
     Strange(UnknownReason),
@@ -119,7 +121,8 @@ impl Expected {
             self.one_of(payments, dialect)
         } else {
             match (payments.pop(), rest.into_iter().next()) {
-                (None, None) => Found::Nothing { certain: others.is_empty() && unknown.is_empty() },
+                (None, None) if !others.is_empty() => Found::Others,
+                (None, None) => Found::Nothing { certain: unknown.is_empty() },
                 (None, Some(orphan)) => Found::Strange(UnknownReason::OtherPayment(Box::new(orphan), "type")),
                 (Some(payment), _) => Found::One(Box::new(payment)),
             }
@@ -142,16 +145,15 @@ impl Expected {
     }
 
     /// Handles several payments with the reference: the right one cannot be identified, or the service charged twice.
-    /// If there is a check, whose reference several authentications may share, the approved payment counts if the
-    /// others were declined.
+    /// The approved payment counts if the others were declined, and there is a reason for them: a check, whose reference
+    /// several authentications may share, or a service that may record a rejected copy like a declined payment.
     fn one_of(&self, mut payments: Vec<Transaction>, dialect: &Dialect) -> Found {
         let means = |payment: &Transaction, meaning| payment.status_meaning(dialect) == meaning;
         let approved = payments.iter().position(|payment| means(payment, StatusMeaning::Approved));
         let declined = payments.iter().filter(|payment| means(payment, StatusMeaning::Declined)).count();
+        let several = self.shared == SharedWith::Check || !dialect.refuses_used_references();
         match approved {
-            Some(at) if self.shared == SharedWith::Check && declined + 1 == payments.len() => {
-                Found::One(Box::new(payments.swap_remove(at)))
-            }
+            Some(at) if several && declined + 1 == payments.len() => Found::One(Box::new(payments.swap_remove(at))),
             _ => {
                 let keys = payments.into_iter().map(|payment| payment.transaction_key).collect();
                 Found::Strange(UnknownReason::Several(keys))
@@ -263,7 +265,7 @@ fn total<'a>(items: impl Iterator<Item = &'a (u64, u64)>) -> Option<u64> {
 mod tests {
     use pg_model::{
         AuthSessionKey, Currency, Item, Order, Preauth,
-        dialect::{AuthenticationEntry, AuthenticationState, StatusEntry},
+        dialect::{AuthenticationEntry, AuthenticationState, ErrorEntry, StatusEntry},
     };
 
     use super::*;
@@ -322,7 +324,7 @@ mod tests {
         let foreign = full.clone().with(|record| {
             record.unique_merchant_reference = "order-8".into();
         });
-        assert!(matches!(among(vec![foreign.clone()]), Found::Nothing { certain: false }));
+        assert!(matches!(among(vec![foreign.clone()]), Found::Others));
         assert!(matches!(among(vec![foreign, full.clone(), transaction("Capture", "r")]), Found::One(_)));
         assert!(matches!(among(Vec::new()), Found::Nothing { certain: true }));
     }
@@ -398,7 +400,7 @@ mod tests {
         let foreign = transaction("Auth", "a").with(|record| {
             record.unique_merchant_reference = "order-8".into();
         });
-        assert!(matches!(among(vec![check(), foreign]), Found::Nothing { certain: false }));
+        assert!(matches!(among(vec![check(), foreign]), Found::Others));
     }
 
     // spec: 2 §2.3, A109
@@ -439,9 +441,13 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_check_the_approved_one_of_several_counts_when_the_others_were_declined() {
+    fn the_approved_one_of_several_counts_when_the_others_were_declined_for_a_reason() {
         let mut dialect = Dialect::documented();
         dialect.declined.push(StatusEntry::new("651", 11));
+        let mut named = dialect.clone();
+        let mut used = ErrorEntry::new("199", 92);
+        used.situations = vec!["duplicate-unique-reference".into()];
+        named.errors.push(used);
         let with = |code: &str, key: &str| {
             transaction("Auth", key).with(|record| {
                 record.transaction_status_code = code.into();
@@ -449,13 +455,16 @@ mod tests {
         };
         let three_d_secure = Expected { shared: SharedWith::Check, ..ours() };
         let all = || vec![with("651", "a"), with("600", "b"), with("651", "c")];
-        let found = three_d_secure.among(all(), &dialect);
-        assert!(matches!(found, Found::One(payment) if payment.transaction_key == "b"));
-        let Found::Strange(UnknownReason::Several(keys)) = ours().among(all(), &dialect) else { panic!("three") };
+        for found in [three_d_secure.among(all(), &named), ours().among(all(), &dialect)] {
+            assert!(matches!(found, Found::One(payment) if payment.transaction_key == "b"));
+        }
+        let Found::Strange(UnknownReason::Several(keys)) = ours().among(all(), &named) else { panic!("three") };
         assert_eq!(keys, ["a", "b", "c"]);
         for others in [["600", "600"], ["600", "699"], ["651", "651"]] {
-            let found = three_d_secure.among(vec![with(others[0], "a"), with(others[1], "b")], &dialect);
-            assert!(matches!(found, Found::Strange(UnknownReason::Several(keys)) if keys.len() == 2), "{others:?}");
+            for expected in [&three_d_secure, &ours()] {
+                let found = expected.among(vec![with(others[0], "a"), with(others[1], "b")], &dialect);
+                assert!(matches!(found, Found::Strange(UnknownReason::Several(keys)) if keys.len() == 2), "{others:?}");
+            }
         }
     }
 }

@@ -132,10 +132,11 @@ pub enum UnknownReason {
         named(&.0.transaction_key)
     )]
     Pending(Box<Transaction>),
-    /// The reply says that the payment was declined, and lookups did not confirm it. The dialect does not name the error of a
-    /// used reference or authentication, so the reply may be to a second copy of the request, whose first copy was approved.
+    /// The reply or a lookup says that the payment was declined, but lookups did not list it, or a request has no answer. The
+    /// dialect does not name the error of a used reference or authentication, so this may be the rejection of a second copy of the
+    /// request, whose first copy was approved, or may still be.
     #[error(
-        "declined ({} {}{}), but lookups did not confirm it, and an earlier copy of the request may have been executed; if the service \
+        "declined ({} {}{}), but this may be the answer to a second copy of the request, whose first copy may have been executed; if the service \
          refuses used references with an error, add its [[error]] entry with situations = [\"duplicate-unique-reference\"] to the dialect, \
          for a 3-D Secure payment [\"authentication-already-used\"]",
         .0.transaction_status_code,

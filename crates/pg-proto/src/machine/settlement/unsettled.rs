@@ -4,10 +4,10 @@ use pg_model::{Dialect, Transaction};
 
 use super::UnknownReason;
 
-/// After this many lookups in a row with the same unlisted status, the status counts as final.
+/// After this many lookups in a row with the same status, the status counts as final, unless it is pending.
 const ENOUGH: u32 = 3;
 
-/// The payment as last seen, with a status that is pending or unlisted, or that of a decline which no lookup has confirmed.
+/// The payment as last seen, with a status that is pending or unlisted, or that of a decline which may be another copy's.
 #[derive(Clone, Debug, Default)]
 pub(in crate::machine) struct Unsettled {
     seen: Option<Box<Transaction>>,
@@ -21,8 +21,8 @@ impl Unsettled {
         (self.seen, self.lookups) = (Some(Box::new(transaction)), 0);
     }
 
-    /// Records the status that a lookup found. Returns a reason to stop if the status is not expected to change: an
-    /// unlisted status. A pending status is expected to change.
+    /// Records the status that a lookup found. Returns a reason to stop if the status is not expected to change: a
+    /// decline or an unlisted status. A pending status is expected to change.
     pub(in crate::machine) fn looked_up(
         &mut self,
         transaction: Transaction,

@@ -72,7 +72,7 @@ impl ThreeDSecure {
             Finding::Declined(transaction) => self.end(ThreeDSecureOutcome::Declined(transaction)),
             Finding::Unsettled(transaction) => {
                 self.unsettled.replied(transaction);
-                self.doubt();
+                self.enter(Phase::LookingUp);
             }
             Finding::Unknown(why) => self.unknown(why),
             // The reply belongs to another request.

@@ -1,6 +1,8 @@
 //! The first step. It charges nothing, and reserves the reference for the payment that follows.
 
-use pg_model::{InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation, TransactionType, method::RetrySafety};
+use pg_model::{
+    ErrorCode, InitiateThreeDSecureCardKey, StatusCode, ThreeDSecureInitiation, TransactionType, method::RetrySafety,
+};
 
 use super::{
     Initiation, NotSentReason, Phase, ThreeDSecure, ThreeDSecureAction, ThreeDSecureInput, ThreeDSecureOutcome,
@@ -84,7 +86,9 @@ impl ThreeDSecure {
     /// have ended with its payment (spec 2 §3.1). Starting again with another reference could then pay twice, so the payment
     /// is looked up first, unless its existence cannot be the reason.
     pub(super) fn not_begun(&mut self, refused: Refused) -> Option<ThreeDSecureOutcome> {
-        if refused.refuses_every_copy(RetrySafety::LookupFirst) {
+        // A request that lost its body on the way (101) was refused for that alone.
+        let empty = refused.is_documented() && *refused.code() == ErrorCode::NO_DATA_SENT;
+        if empty || refused.refuses_every_copy(RetrySafety::LookupFirst) {
             return Some(ThreeDSecureOutcome::Refused(refused));
         }
         if refused.is_known() {

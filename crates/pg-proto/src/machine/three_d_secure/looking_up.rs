@@ -24,10 +24,13 @@ impl ThreeDSecure {
             Finding::Declined(payment) => return self.end(ThreeDSecureOutcome::Declined(payment)),
             Finding::Unsettled(payment) => {
                 self.unreadable = None;
-                if let Some(why) = self.unsettled.looked_up(payment, self.account.dialect()) {
-                    return self.unknown(why);
+                match self.unsettled.looked_up(payment, self.account.dialect()) {
+                    Some(UnknownReason::DeclineUnconfirmed(payment)) if !self.state.open => {
+                        return self.end(ThreeDSecureOutcome::Declined(*payment));
+                    }
+                    Some(why) => return self.unknown(why),
+                    None => None,
                 }
-                None
             }
             Finding::Nothing(nothing) => {
                 self.unsettled.not_found();

@@ -90,7 +90,7 @@ impl State {
     pub(super) fn resumed(mut self) -> Self {
         if self.exposed || self.sending {
             self.enter(Phase::LookingUp);
-            (self.sending, self.exposed, self.open) = (false, true, true);
+            (self.open, self.exposed, self.sending) = (self.open || self.sending, true, false);
         }
         // The status to decide about is requested again.
         if matches!(self.phase, Phase::Checking | Phase::Deciding) {

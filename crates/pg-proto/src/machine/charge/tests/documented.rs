@@ -26,32 +26,90 @@ fn a_status_that_no_document_lists_is_no_decline() {
     assert!(matches!(drive.ends(), ChargeOutcome::Approved(_)));
 }
 
+/// A charge under a dialect that lists 601 as declined.
+fn speaking(errors: &str) -> Drive {
+    let text = format!("[[declined]]\ncode = \"601\"\nassumption = 11\n{errors}");
+    let account = account().with_dialect(Dialect::from_toml(&text).unwrap());
+    let bounds = ChargeBounds { lookups: 4, ..ChargeBounds::default() };
+    Drive::of(Charge::new(account, request(), bounds).unwrap(), NOW).sends("auth")
+}
+
+fn listed(code: &str) -> Event {
+    ok(&list(&[transaction(code)]))
+}
+
 /// A service that answers a used reference like a declined payment. Nothing shows the client whether the network delivered the
 /// payment twice.
-// spec: 2 §4.3, A141: A decline answers the first copy only if a lookup lists it, or if the dialect names the error of a used
-//   reference.
+// spec: 2 §4.3, A141: A decline answers the first copy only if lookups list it and every request was answered, or if the dialect
+//   names the error of a used reference.
 #[test]
 fn a_decline_may_be_the_reply_to_a_second_copy_of_an_approved_payment() {
-    let speaking = |errors: &str| {
-        let text = format!("[[declined]]\ncode = \"601\"\nassumption = 11\n{errors}");
-        let account = account().with_dialect(Dialect::from_toml(&text).unwrap());
-        let bounds = ChargeBounds { lookups: 2, ..ChargeBounds::default() };
-        Drive::of(Charge::new(account, request(), bounds).unwrap(), NOW).sends("auth")
-    };
-    let listed = |code: &str| ok(&list(&[transaction(code)]));
     let declined = || speaking("").then(ok(&transaction("601"))).pauses(0).sends("lookup");
+    let twice = || declined().then(listed("601")).pauses(1).sends("lookup").then(listed("601")).pauses(2);
     assert!(matches!(declined().then(listed("600")).ends(), ChargeOutcome::Approved(_)));
-    assert!(matches!(declined().then(listed("601")).ends(), ChargeOutcome::Declined(_)));
-    let why = declined().then(ok(EMPTY)).pauses(1).sends("lookup").then(ok(EMPTY)).doubts();
+    assert!(matches!(twice().sends("lookup").then(listed("600")).ends(), ChargeOutcome::Approved(_)));
+    assert!(matches!(twice().sends("lookup").then(listed("601")).ends(), ChargeOutcome::Declined(_)));
+    let mut drive = declined();
+    for pause in 1..4 {
+        drive = drive.then(ok(EMPTY)).pauses(pause).sends("lookup");
+    }
+    let why = drive.then(ok(EMPTY)).doubts();
     assert!(matches!(&why, UnknownReason::DeclineUnconfirmed(seen) if seen.transaction_status_code == "601"), "{why}");
     assert!(why.to_string().contains("duplicate-unique-reference"), "{why}");
-    // The first reply was lost, and the lookup does not show the payment yet.
-    let lost = speaking("").then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
-    let drive = lost.then(ok(&transaction("601"))).pauses(1).sends("lookup").crash(Some(request())).sends("lookup");
-    assert!(matches!(drive.then(listed("600")).ends(), ChargeOutcome::Approved(_)));
     // The ordinary case makes no lookup.
     let named = "[[error]]\ncode = \"125\"\nsituations = [\"duplicate-unique-reference\"]\nassumption = 92\n";
     assert!(matches!(speaking(named).then(ok(&transaction("601"))).ends(), ChargeOutcome::Declined(_)));
+    let lost = speaking(named).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    assert!(matches!(lost.then(listed("601")).ends(), ChargeOutcome::Declined(_)));
+}
+
+/// A service that also records such a rejection, so that lookups list it while the bank decides on the first copy.
+// spec: 2 §4.3, A141: A listed decline does not end a charge as declined while a request has no answer.
+#[test]
+fn a_listed_decline_may_be_the_rejection_of_a_second_copy() {
+    let lost = || speaking("").then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    let rejected = || lost().then(ok(EMPTY)).sends("auth").then(ok(&transaction("601"))).pauses(1).sends("lookup");
+    let mut drive = rejected();
+    for pause in 2..4 {
+        drive = drive.then(listed("601")).pauses(pause).sends("lookup");
+    }
+    let why = drive.then(listed("601")).doubts();
+    assert!(matches!(&why, UnknownReason::DeclineUnconfirmed(seen) if seen.transaction_status_code == "601"), "{why}");
+    // The bank has approved the first copy: one payment was made.
+    let both = || ok(&list(&[transaction("601"), transaction("600")]));
+    let drive = rejected().then(listed("601")).pauses(2).sends("lookup");
+    for drive in [drive, rejected().crash(Some(request())).sends("lookup")] {
+        let ChargeOutcome::Approved(paid) = drive.then(both()).ends() else { panic!("one payment") };
+        assert_eq!(paid.transaction_status_code, "600");
+    }
+    // The second copy may be one of the network, or of an earlier run.
+    for (mut drive, first) in [(lost(), 1), (speaking("").crash(None).sends("lookup"), 0)] {
+        for pause in [first, first + 1] {
+            drive = drive.then(listed("601")).pauses(pause).sends("lookup");
+        }
+        assert!(matches!(drive.then(listed("601")).doubts(), UnknownReason::DeclineUnconfirmed(_)));
+    }
+    // A crash after the answer forgets no answer.
+    let mut drive = speaking("").then(ok(&transaction("601"))).pauses(0).crash(None);
+    for pause in [1, 2] {
+        drive = drive.sends("lookup").then(listed("601")).pauses(pause);
+    }
+    assert!(matches!(drive.sends("lookup").then(listed("601")).ends(), ChargeOutcome::Declined(_)));
+}
+
+/// A proxy or a connection may deliver the answer to another lookup. It is no reason to send the payment again: the service may
+/// execute a used reference once more.
+#[test]
+fn a_list_of_other_references_answers_another_lookup() {
+    let other = || ok(&list(&[r#"{"transactionStatusCode":"600","uniqueMerchantReference":"order-8"}"#.to_owned()]));
+    let lost = |lookups| {
+        let bounds = ChargeBounds { lookups, ..ChargeBounds::default() };
+        begin(bounds).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup").then(other())
+    };
+    let again = lost(2).pauses(1).sends("lookup");
+    assert!(matches!(again.then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
+    lost(2).pauses(1).sends("lookup").then(ok(EMPTY)).sends("auth");
+    assert_eq!(lost(1).doubts(), UnknownReason::NotLookedUp);
 }
 
 #[test]

@@ -18,32 +18,68 @@ fn the_reply_is_the_outcome() {
     assert_eq!(Run::at(Phase::Authorising, preauth).method(), "preauth3DSecure");
 }
 
+/// A payment that was sent, under a dialect that names no error of a used authentication.
+fn sent() -> Run {
+    let mut dialect = (*crate::spoken::sandbox()).clone();
+    dialect.errors.retain(|entry| entry.situations != ["authentication-already-used"]);
+    Run::under(dialect)
+}
+
+fn is_unconfirmed(run: &Run) -> bool {
+    matches!(run.ended(), ThreeDSecureOutcome::Unknown { why: UnknownReason::DeclineUnconfirmed(_), .. })
+}
+
 /// A service that answers a second copy like a declined payment.
-// spec: 2 §3.3, A141: A decline of the last step answers its first copy only if a lookup lists it, or if the dialect names the error of
-//   a used authentication.
+// spec: 2 §3.3, A141: A decline of the last step answers its first copy only if lookups list it and the request was answered, or if
+//   the dialect names the error of a used authentication.
 #[test]
 fn a_decline_may_be_the_reply_to_a_second_copy() {
     let declined = || {
-        let mut dialect = (*crate::spoken::sandbox()).clone();
-        dialect.errors.retain(|entry| entry.situations != ["authentication-already-used"]);
-        let mut run = Run::under(dialect);
+        let mut run = sent();
         assert_eq!(run.say(&payment("901")).wait().method(), "lookup");
         run
     };
-    assert!(matches!(
-        declined().say(&found(&[transaction("600", "Auth", "GBP")])).ended(),
-        ThreeDSecureOutcome::Approved(_)
-    ));
-    assert!(matches!(
-        declined().say(&found(&[transaction("901", "Auth", "GBP")])).ended(),
-        ThreeDSecureOutcome::Declined(_)
-    ));
+    let listed = || found(&[transaction("901", "Auth", "GBP")]);
+    let approved = || found(&[transaction("600", "Auth", "GBP")]);
+    assert!(matches!(declined().say(&approved()).ended(), ThreeDSecureOutcome::Approved(_)));
+    assert!(matches!(declined().say(&listed()).wait().say(&approved()).ended(), ThreeDSecureOutcome::Approved(_)));
+    // A crash after the answer forgets no answer.
+    let mut crashed = declined();
+    crashed.machine = ThreeDSecure::resume(&crashed.machine.save(), Arc::clone(&crashed.machine.account)).unwrap();
+    crashed.step(Event::Begin);
+    for mut run in [declined(), crashed] {
+        for _ in 0..3 {
+            assert_eq!(run.wait().method(), "lookup");
+            run.say(&listed());
+        }
+        assert!(matches!(run.ended(), ThreeDSecureOutcome::Declined(_)), "{:?}", run.ended());
+    }
     let mut run = declined();
     while run.method() == "lookup" {
         run.say(&found(&[])).wait();
     }
-    let ThreeDSecureOutcome::Unknown { why, .. } = run.ended() else { panic!("{:?}", run.ended()) };
-    assert!(matches!(why, UnknownReason::DeclineUnconfirmed(_)), "{why}");
+    assert!(is_unconfirmed(&run), "{:?}", run.ended());
+}
+
+/// A service that records the rejection of a second copy, so that lookups list it while the bank decides on the first one.
+// spec: 2 §3.3, A141: A listed decline does not end the payment as declined while its request has no answer.
+#[test]
+fn a_listed_decline_may_be_the_rejection_of_a_second_copy() {
+    let rejected = || {
+        let mut run = sent();
+        assert_eq!(run.fail(Failure::MaybeSent).wait().method(), "lookup");
+        run
+    };
+    let declined = transaction("901", "Auth", "GBP");
+    let mut run = rejected();
+    for _ in 0..3 {
+        run.wait().say(&found(std::slice::from_ref(&declined)));
+    }
+    assert!(is_unconfirmed(&run), "{:?}", run.ended());
+    let mut run = rejected();
+    run.say(&found(std::slice::from_ref(&declined))).wait();
+    run.say(&found(&[declined, transaction("600", "Auth", "GBP")]));
+    assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(paid) if paid.transaction_key == "paid-600"));
 }
 
 #[test]
@@ -291,4 +327,14 @@ fn the_reply_to_something_else_is_no_outcome() {
     let mut run = Run::at(Phase::Authorising, plan());
     assert_eq!(run.say(&payment("600").replace("order-7", "order-8")).wait().method(), "lookup");
     assert_eq!(run.payments(), 1);
+}
+
+/// A connection may deliver the reply to the status request twice, the second time in place of the payment's. The documents define
+/// no code of a status, so it may have that of an approved payment.
+// spec: 2 §4.4, A106: The reply to the status request names no type of a transaction, and is no payment.
+#[test]
+fn the_status_delivered_again_is_no_payment() {
+    let mut run = Run::at(Phase::Authorising, plan());
+    assert_eq!(run.say(&status("600", "Y")).wait().method(), "lookup");
+    assert!(matches!(run.say(&found(&[transaction("901", "Auth", "GBP")])).ended(), ThreeDSecureOutcome::Declined(_)));
 }
