@@ -141,7 +141,10 @@ fn set(value: &Value) -> Result<Timestamp, ChangeError> {
 }
 
 fn speed(value: &Value) -> Result<u32, ChangeError> {
-    thousandths(value, MAX_SPEED).and_then(|thousandths| u32::try_from(thousandths).ok()).ok_or(ChangeError::Speed)
+    let thousandths = thousandths(value, MAX_SPEED).and_then(|thousandths| u32::try_from(thousandths).ok());
+    // A speed that is rounded to 0 would freeze the clock.
+    let is_as_asked = |thousandths: &u32| *thousandths > 0 || value.as_f64().is_some_and(|number| number <= 0.0);
+    thousandths.filter(is_as_asked).ok_or(ChangeError::Speed)
 }
 
 /// Returns a number between 0 and `max` in thousandths, rounded to the nearest.
@@ -178,7 +181,7 @@ pub enum ChangeError {
     #[error("set must be an RFC 3339 date-time of the years 1970 to 2999 with an offset, such as 2031-01-01T00:00:00Z")]
     Set,
     /// `speed` is not a number in range.
-    #[error("speed must be a number from 0 (frozen) to {MAX_SPEED}")]
+    #[error("speed must be a number from 0.001 to {MAX_SPEED}, or 0 (frozen)")]
     Speed,
 }
 
@@ -284,6 +287,7 @@ mod tests {
             (r#"{"set":0}"#, ChangeError::Set),
             (r#"{"speed":-1}"#, ChangeError::Speed),
             (r#"{"speed":100001}"#, ChangeError::Speed),
+            (r#"{"speed":0.0004}"#, ChangeError::Speed),
             (r#"{"set":"2026-01-01T00:00:00Z","advanceSeconds":1}"#, ChangeError::TwoSteps),
         ] {
             assert_eq!(read(body), Err(error), "{body}");

@@ -76,7 +76,7 @@ impl Inbound {
 
 impl JournaledRequest {
     fn new(settings: &Settings, route: &Route, request: &Request<Bytes>, call: Option<&Call>) -> Self {
-        let path = Parameters::masked(request.uri().path());
+        let path = Parameters::masked_path(request.uri().path());
         let credentials = route.method().map(|info| info.credentials);
         let is_entered = matches!(route, Route::Pay(_)) || credentials == Some(AuthScheme::Session);
         if let Some(Ok(form)) = call.map(Call::form)

@@ -13,6 +13,7 @@ use pg_model::method::MethodInfo;
 use crate::{
     basis::Basis,
     records::FaultKind,
+    secret_parameter,
     store::{JournalLine, SharedJournal},
     timestamp::Timestamp,
     warning::Warnings,
@@ -148,7 +149,7 @@ impl Answered {
     /// Returns the target of a redirect, masked.
     pub(crate) fn location(&self) -> Option<String> {
         let location = self.location.as_ref()?.to_str().ok()?;
-        Some(pg_model::mask::text(location))
+        Some(secret_parameter::masked(location))
     }
 
     /// Returns the start of the body, masked; without the values of fields that are sensitive in a request.

@@ -41,43 +41,55 @@ const ALPHABET: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 const TIME_DIGITS: usize = 9;
 const COUNT_DIGITS: usize = 2;
 const KEY_DIGITS: usize = 32;
+/// The characters of a card key that contain its number.
+const CARD_NUMBER_END: usize = "01234567-89ab-cd".len();
 const COUNT_LIMIT: u64 = 36 * 36;
+/// The bits of the count in the number of a key. The bits above are its time.
+const COUNT_BITS: u32 = 11;
 
 /// Generates the keys of one sandbox, each greater than the previous one.
 pub struct Keys {
     dice: Box<dyn RandomSource>,
+    /// The number of the last key.
     last: u64,
-    count: u64,
+}
+
+/// Returns the number of a record key or a card key: its time and count. Keys have the order of their numbers.
+pub(crate) fn number(key: &str) -> Option<u64> {
+    let number = |digits: Option<&str>| digits.and_then(|digits| u64::from_str_radix(digits, 36).ok());
+    if key.as_bytes().get(8) == Some(&b'-') {
+        return u64::from_str_radix(&key.get(..CARD_NUMBER_END)?.replace('-', ""), 16).ok();
+    }
+    let time = number(key.get(..TIME_DIGITS))?;
+    Some(time << COUNT_BITS | number(key.get(TIME_DIGITS..TIME_DIGITS + COUNT_DIGITS))?)
 }
 
 impl Keys {
     /// Creates a maker of keys whose random part comes from the given source.
     #[must_use]
     pub fn new(dice: Box<dyn RandomSource>) -> Self {
-        Self { dice, last: 0, count: 0 }
+        Self { dice, last: 0 }
     }
 
-    /// Makes all further keys greater than this record key of an earlier process, even while the clock stands still.
-    pub(crate) fn go_on_after(&mut self, key: &str) {
-        let number = |digits: Option<&str>| digits.and_then(|digits| u64::from_str_radix(digits, 36).ok());
-        let time = number(key.get(..TIME_DIGITS));
-        let count = number(key.get(TIME_DIGITS..TIME_DIGITS + COUNT_DIGITS));
-        if let (Some(time), Some(count)) = (time, count)
-            && (time, count) > (self.last, self.count)
-        {
-            (self.last, self.count) = (time, count);
-        }
+    /// Makes all further keys greater than the key with this [`number`] of another process, whatever the clock shows.
+    pub(crate) fn go_on_after(&mut self, number: u64) {
+        self.last = self.last.max(number);
+    }
+
+    /// Returns the number of the last key.
+    pub(crate) const fn last(&self) -> u64 {
+        self.last
     }
 
     /// Returns a key of 32 lower-case letters and digits, for sessions, transactions, authentications and batches (spec
     /// 2 §2.1, §2.3, §2.5; spec 1 §2.2): time, a counter, and 108 random bits.
     pub fn record(&mut self, now: Timestamp) -> String {
-        let (millis, count) = self.next(now);
+        let number = self.next(now);
         let mut key = [0_u8; KEY_DIGITS];
         let (prefix, random) = key.split_at_mut(TIME_DIGITS + COUNT_DIGITS);
         let (time, counter) = prefix.split_at_mut(TIME_DIGITS);
-        write_base36(time, millis);
-        write_base36(counter, count);
+        write_base36(time, number >> COUNT_BITS);
+        write_base36(counter, count_of(number));
         self.fill_base36(random);
         key.iter().map(|&digit| char::from(digit)).collect()
     }
@@ -95,9 +107,8 @@ impl Keys {
     }
 
     fn any_card(&mut self, now: Timestamp) -> String {
-        let (millis, count) = self.next(now);
         // 45 bits for a Timestamp, 11 for a count: keys of the same millisecond ascend too.
-        let ordered = (millis << 11 | count) & 0xff_ffff_ffff_ffff;
+        let ordered = self.next(now) & 0xff_ffff_ffff_ffff;
         let mut random = [0_u8; 11];
         self.dice.fill(&mut random);
         let mut key = String::with_capacity(40);
@@ -131,18 +142,13 @@ impl Keys {
         &mut *self.dice
     }
 
-    /// Returns the time and the count of the next key. The time never decreases, even if the sandbox's clock is set
-    /// back.
-    fn next(&mut self, now: Timestamp) -> (u64, u64) {
-        let now = u64::try_from(now.millis()).unwrap_or(0);
-        if now > self.last {
-            (self.last, self.count) = (now, 0);
-        } else if self.count + 1 < COUNT_LIMIT {
-            self.count += 1;
-        } else {
-            (self.last, self.count) = (self.last + 1, 0);
-        }
-        (self.last, self.count)
+    /// Returns the number of the next key. The time in it never decreases, even if the sandbox's clock is set back.
+    fn next(&mut self, now: Timestamp) -> u64 {
+        let now = u64::try_from(now.millis()).unwrap_or(0) << COUNT_BITS;
+        let is_full = count_of(self.last) + 1 == COUNT_LIMIT;
+        let next = if is_full { ((self.last >> COUNT_BITS) + 1) << COUNT_BITS } else { self.last + 1 };
+        self.last = next.max(now);
+        self.last
     }
 
     fn fill_base36(&mut self, digits: &mut [u8]) {
@@ -170,6 +176,10 @@ impl Keys {
             }
         })
     }
+}
+
+const fn count_of(number: u64) -> u64 {
+    number & ((1 << COUNT_BITS) - 1)
 }
 
 fn write_base36(digits: &mut [u8], mut value: u64) {
@@ -208,17 +218,21 @@ mod tests {
     #[test]
     fn keys_of_a_later_process_follow_those_of_an_earlier_one_while_the_clock_stands_still() {
         let now = Timestamp::from_millis(1_800_000_000_000);
-        let mut earlier = keys();
-        let last = (0..5_000).map(|_| earlier.record(now)).last().unwrap();
-        let mut later = Keys::new(Box::new(SeededRandom::new([8; 32])));
-        later.go_on_after(&last);
-        let next = later.record(now);
-        assert!(next > last, "{last} {next}");
-        // An older key, and one that is not of this form, change nothing.
-        for other in [&*last, "", "main", "zz-zz-zz-zz-zz"] {
-            later.go_on_after(other);
+        for make in [Keys::record, Keys::card] {
+            let mut earlier = keys();
+            let last = (0..5_000).map(|_| make(&mut earlier, now)).last().unwrap();
+            assert_eq!(number(&last), Some(earlier.last()));
+            let mut later = Keys::new(Box::new(SeededRandom::new([8; 32])));
+            later.go_on_after(number(&last).unwrap());
+            let next = make(&mut later, now);
+            assert!(next > last, "{last} {next}");
+            // An older key changes nothing.
+            later.go_on_after(number(&last).unwrap());
+            assert!(make(&mut later, now) > next);
         }
-        assert!(later.record(now) > next);
+        for other in ["", "main", "zz-zz-zz-zz-zz", "zzzzzzzz-zzzz-zz"] {
+            assert_eq!(number(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -100,6 +100,7 @@ mod route;
 mod sandbox;
 mod schedule;
 pub mod secret;
+mod secret_parameter;
 pub mod sequence_diagram;
 mod server;
 mod service;

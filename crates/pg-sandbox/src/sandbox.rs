@@ -12,11 +12,12 @@ use crate::{
     faults::Faults,
     inbound::Inbound,
     journal::Journal,
-    key::{Keys, RandomSource as _, SeededRandom},
+    key::{self, Keys, RandomSource as _, SeededRandom},
     metrics::Metrics,
     open_error::OpenError,
     records::{
-        Authentication, Batch, Callback, CheckoutToken, CheckoutVisit, Fault, Meta, Payment, Session, TextMessage,
+        Authentication, Batch, Callback, CardToken, CheckoutToken, CheckoutVisit, Fault, Meta, Payment, Session,
+        TextMessage,
     },
     schedule::Schedule,
     service::Throttle,
@@ -297,6 +298,7 @@ impl Sandbox {
             newest::<Authentication>(records)?,
             newest::<Batch>(records)?,
             newest::<Callback>(records)?,
+            newest::<CardToken>(records)?,
             newest::<CheckoutToken>(records)?,
             newest::<CheckoutVisit>(records)?,
             newest::<Fault>(records)?,
@@ -304,7 +306,7 @@ impl Sandbox {
             newest::<Session>(records)?,
             newest::<TextMessage>(records)?,
         ];
-        newest.iter().flatten().for_each(|key| self.keys.go_on_after(key));
+        newest.iter().flatten().filter_map(|key| key::number(key)).for_each(|last| self.keys.go_on_after(last));
         Ok(())
     }
 

@@ -155,6 +155,13 @@ pub trait Store: Send {
         Change::None
     }
 
+    /// Returns the place of a number that all processes share: [`Store::begin`] reads it, and [`Store::commit`] stores it with the
+    /// rows. It is the number of the last key, which keys of all processes follow, so that the order of keys is the order of time
+    /// even if the clocks of processes or accounts differ. `None` if one process alone writes.
+    fn last_key(&mut self) -> Option<&mut u64> {
+        None
+    }
+
     /// Returns whether the last transaction was undone by a conflict or a lost connection, so that it may succeed when it is
     /// repeated.
     fn may_try_again(&self) -> bool {

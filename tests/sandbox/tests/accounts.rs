@@ -4,6 +4,7 @@
 
 mod failing_store;
 mod isolation;
+mod key_order;
 mod lifetime;
 mod misuse;
 mod servers;

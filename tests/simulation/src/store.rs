@@ -18,6 +18,7 @@ pub(crate) struct CrashingStore {
     /// The number of commits that the process has seen; `None` before its first transaction.
     seen: Option<u64>,
     change: Change,
+    last_key: u64,
 }
 
 /// How several processes share the store.
@@ -35,6 +36,8 @@ struct Shared {
     engine: Box<dyn Store>,
     /// How often a process has committed.
     commits: u64,
+    /// The number of the last key of all processes.
+    last_key: u64,
     /// When the next work in the store is due, and after how many commits that was determined.
     work: Option<(u64, Option<Timestamp>)>,
     /// Crashes after this many operations.
@@ -83,6 +86,7 @@ impl CrashingStore {
         let shared = Arc::new(Mutex::new(Shared {
             engine,
             commits: 0,
+            last_key: 0,
             work: None,
             crash_in: None,
             crashed: false,
@@ -91,12 +95,18 @@ impl CrashingStore {
             secrets,
             leak: None,
         }));
-        Self { shared, sharing, seen: None, change: Change::ByOthers }
+        Self { shared, sharing, seen: None, change: Change::ByOthers, last_key: 0 }
     }
 
     /// A handle for a process that starts.
     pub(crate) fn handle(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), sharing: self.sharing, seen: None, change: Change::ByOthers }
+        Self {
+            shared: Arc::clone(&self.shared),
+            sharing: self.sharing,
+            seen: None,
+            change: Change::ByOthers,
+            last_key: 0,
+        }
     }
 
     /// When the first callback, batch or session in the store is due.
@@ -226,10 +236,11 @@ impl Shared {
 
 impl Store for CrashingStore {
     fn begin(&mut self) -> Result<(), StoreError> {
-        let commits = self.operate(|shared| {
+        let (commits, last_key) = self.operate(|shared| {
             shared.forget();
-            shared.engine.begin().map(|()| shared.commits)
+            shared.engine.begin().map(|()| (shared.commits, shared.last_key))
         })?;
+        self.last_key = last_key;
         let by_others = self.sharing.several && self.sharing.notices && self.seen != Some(commits);
         self.change = if by_others { Change::ByOthers } else { self.lock().engine.change() };
         self.seen = Some(commits);
@@ -237,10 +248,12 @@ impl Store for CrashingStore {
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {
+        let last_key = self.last_key;
         let commits = self.operate(|shared| {
             let result = shared.engine.commit();
             if result.is_ok() {
                 shared.commits += 1;
+                shared.last_key = last_key;
                 shared.committed()
             } else {
                 shared.forget()
@@ -276,6 +289,10 @@ impl Store for CrashingStore {
 
     fn change(&self) -> Change {
         self.change
+    }
+
+    fn last_key(&mut self) -> Option<&mut u64> {
+        self.sharing.several.then_some(&mut self.last_key)
     }
 
     fn may_try_again(&self) -> bool {

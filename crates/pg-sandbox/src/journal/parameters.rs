@@ -9,6 +9,7 @@ use crate::{
     card_numbers::{self, Search},
     cards, form,
     name_hash::NameMap,
+    secret_parameter::{self, HIDDEN},
 };
 
 /// The maximum number of characters of a value.
@@ -19,8 +20,6 @@ const MOST_BYTES: usize = 8 << 10;
 pub(crate) const MOST: usize = 500;
 /// The minimum number of digits of a card number (spec 2 §8).
 const CARD_NUMBER_DIGITS: usize = 12;
-
-const HIDDEN: &str = "(hidden)";
 
 /// Names with masked values, in their original order.
 #[derive(Debug, Default)]
@@ -69,9 +68,12 @@ impl Parameters {
         Self { left_out: self.left_out + more, ..self }
     }
 
-    /// Returns a single text, such as a path, in the journal's form.
-    pub(crate) fn masked(other: &str) -> String {
-        text(other, None).into_owned()
+    /// Returns a path in the journal's form. No path of the service contains a parameter, so a path ends where one begins:
+    /// `/v3/transaction/auth/json&cardCV2=…`.
+    pub(crate) fn masked_path(path: &str) -> String {
+        let end = path.find(['&', ';', '=', '%']).unwrap_or(path.len());
+        let shown = text(&path[..end], None);
+        if end == path.len() { shown.into_owned() } else { format!("{shown}… ({} characters)", path.chars().count()) }
     }
 
     /// Returns names and masked values.
@@ -164,20 +166,13 @@ fn shown<'a>(name: &str, value: &'a str, number: Option<&str>) -> Cow<'a, str> {
         return Cow::Borrowed("");
     }
     match rule(name) {
-        Some(Shown::Text) if contains_a_secret_parameter(value) => HIDDEN.into(),
+        Some(Shown::Text) if secret_parameter::find(start_of(value)).is_some() => HIDDEN.into(),
         Some(Shown::Text) => text(value, number),
         Some(Shown::CardNumber) => cut(mask::card_number(start_of(value)).into(), value).into_owned().into(),
         Some(Shown::Nothing) => HIDDEN.into(),
         None if value.chars().nth(1).is_none() => "(1 character)".into(),
         None => format!("({} characters)", value.chars().count()).into(),
     }
-}
-
-/// Whether a value contains another parameter that is secret: `499apiPassword=…`, where the `&` was forgotten.
-fn contains_a_secret_parameter(value: &str) -> bool {
-    let is_sign = |letter: char| !letter.is_ascii_alphanumeric() && !"_-. +".contains(letter);
-    let value = start_of(value);
-    value.match_indices('=').filter_map(|(at, _)| value[..at].rsplit(is_sign).next()).any(mask::names_a_secret)
 }
 
 /// Returns the start of a text, with its card numbers masked, and its length if there is more. The whole text is hidden
@@ -316,6 +311,18 @@ mod tests {
         let other = of(&[("cardNumber", PAN), ("collectNote", "no 4000/00/00/00/00/1000, 4 times")]);
         assert_eq!(other[1].1, "(hidden)");
         assert_eq!(one("merchantReference", "2026-11-21 / 10.00.00"), "2026-11-21 / 10.00.00");
+    }
+
+    #[test]
+    fn parameters_in_a_path_are_not_shown() {
+        let path = "/v3/transaction/auth/json";
+        assert_eq!(Parameters::masked_path(path), path);
+        for joined in ["&cardCV2=864", ";cardNumber=40000;cvv=864", "%26apiPassword%3Dcanary", "=864"] {
+            let shown = Parameters::masked_path(&format!("{path}{joined}"));
+            assert_eq!(shown, format!("{path}… ({} characters)", path.len() + joined.len()));
+        }
+        let (number, masked) = (format!("/pay/{PAN}"), "/pay/400000******1000");
+        assert_eq!(Parameters::masked_path(&number), masked);
     }
 
     #[test]

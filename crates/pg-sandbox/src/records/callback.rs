@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::due_column;
 use crate::{
+    secret_parameter,
     store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
 };
@@ -144,15 +145,15 @@ impl Callback {
     pub fn view(&self) -> Value {
         let last = self.last.as_ref().map(|last| match (&last.status, &last.error) {
             (Some(status), _) => json!({ "at": last.at.to_string(), "status": status }),
-            (None, error) => json!({ "at": last.at.to_string(), "error": error }),
+            (None, error) => json!({ "at": last.at.to_string(), "error": error.as_deref().map(pg_model::mask::text) }),
         });
         json!({
             "id": self.key,
             "merchant": self.merchant,
             "kind": self.kind,
             "about": self.about,
-            "url": pg_model::mask::text(&self.url),
-            "requestedUrl": self.requested_url.as_deref().map(pg_model::mask::text),
+            "url": secret_parameter::masked(&self.url),
+            "requestedUrl": self.requested_url.as_deref().map(secret_parameter::masked),
             "contentType": self.content_type,
             "bodyBytes": self.body_bytes,
             "status": self.status,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::records::CallbackKind;
+use crate::{records::CallbackKind, secret_parameter};
 
 /// A registered address: it receives the callbacks of one kind of one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ impl CallbackDestination {
             "id": self.id,
             "merchant": self.merchant,
             "kind": self.kind,
-            "url": pg_model::mask::text(&self.url),
+            "url": secret_parameter::masked(&self.url),
             "retries": self.retries,
         })
     }

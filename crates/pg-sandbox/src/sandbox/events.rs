@@ -37,7 +37,7 @@ pub(super) fn control<B>(log: &Log, time: Timestamp, request: &Request<B>, is_he
     let members = json!({
         "peer": Peer::of(request).to_string(),
         "httpMethod": method.as_str(),
-        "path": Parameters::masked(request.uri().path()),
+        "path": Parameters::masked_path(request.uri().path()),
         "status": status.as_u16(),
     });
     log.event(time, if status.is_server_error() { "error" } else { "info" }, "control", members);

@@ -153,6 +153,9 @@ impl Sandbox {
             Some(why) => Err(StoreError::Unsynced(why.clone())),
             None => {
                 self.store.begin().inspect_err(|error| self.notice(error))?;
+                if let Some(last) = self.store.last_key() {
+                    self.keys.go_on_after(*last);
+                }
                 if self.is_stale || self.store.change() == Change::ByOthers { self.learn_from_others() } else { Ok(()) }
             }
         }
@@ -160,6 +163,9 @@ impl Sandbox {
 
     /// Commits the transaction. After a failure of the disk, whether that was done is unknown.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        if let Some(last) = self.store.last_key() {
+            *last = self.keys.last();
+        }
         let committed = self.store.commit();
         committed.inspect_err(|error| self.notice(error)).map_err(|error| match error {
             StoreError::Unsynced(_) => StoreError::Unknown,

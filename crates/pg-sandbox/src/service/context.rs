@@ -119,6 +119,15 @@ impl<'a> Context<'a> {
         own.or_else(|| self.merchants().by_enterprise_key(key))
     }
 
+    /// Whether the request is about records of this account: the account created at run time to which it belongs, otherwise
+    /// each configured account.
+    pub(crate) fn concerns(&self, name: &str) -> bool {
+        match self.account {
+            Some(own) => own.account.name == name,
+            None => self.merchants().by_name(name).is_some(),
+        }
+    }
+
     /// Returns the name of the account created at run time; empty for all other accounts together.
     pub(crate) fn own_name(&self) -> &'a str {
         self.account.map_or("", |own| &own.account.name)

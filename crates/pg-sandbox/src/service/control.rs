@@ -249,6 +249,12 @@ fn shown(value: Value) -> Answer {
     Answer { status: StatusCode::OK, shown: value, link: None, allow: None }
 }
 
+/// Refuses a call about an entry that its account does not have; `what` names the entry.
+fn not_here(what: &str) -> Answer {
+    let reason = format!("{what} of an account that was created at run time needs ?account=NAME");
+    error(StatusCode::NOT_FOUND, &reason)
+}
+
 /// Returns a refused call, with a code for programs and the reason as text.
 fn error(status: StatusCode, reason: &str) -> Answer {
     let code = match status {

@@ -65,6 +65,8 @@ pub struct Postgres {
     number: i64,
     /// How many of the groups that this process has seen wrote records that processes keep copies of.
     generation: i64,
+    /// The number of the last key of all processes.
+    last_key: u64,
     /// Whether the open transaction has written no such record.
     is_quiet: bool,
     change: Change,
@@ -127,6 +129,7 @@ impl Postgres {
             process: process.to_owned(),
             number: 0,
             generation: 0,
+            last_key: 0,
             is_quiet: true,
             change: Change::ByOthers,
             open: false,
@@ -238,10 +241,15 @@ impl Postgres {
             all.extend(batches(Table::named(&self.tables, name)?, &mut self.sealer, rows));
         }
         let number = self.number + 1;
-        let noted: Vec<link::Value<'_>> = vec![(&self.process, Type::TEXT), (&number, Type::INT8)];
+        let last_key = i64::try_from(self.last_key).unwrap_or(i64::MAX);
         let mut statements: Vec<link::Statement<'_>> = all.iter().map(Batch::statement).collect();
         let is_quiet = self.is_quiet && self.known >= schema::QUIET;
-        statements.push((if is_quiet { schema::QUIET_NOTE } else { schema::NOTE }, noted));
+        let note = schema::note(self.known, is_quiet);
+        let mut noted: Vec<link::Value<'_>> = vec![(&self.process, Type::TEXT), (&number, Type::INT8)];
+        if self.known >= schema::LAST_KEY {
+            noted.push((&last_key, Type::INT8));
+        }
+        statements.push((&note, noted));
         let done = match self.link.finish(&statements) {
             Ok(()) => Ok(()),
             Err(Trouble::Broken(_)) => self.was_committed(number),
@@ -317,6 +325,7 @@ impl Store for Postgres {
         }
         self.change = if state.generation == self.generation { self.change } else { Change::ByOthers };
         self.generation = state.generation;
+        self.last_key = state.last_key;
         self.ahead.note(&self.tables, &mut self.sealer, expected, &found)
     }
 
@@ -353,6 +362,10 @@ impl Store for Postgres {
 
     fn change(&self) -> Change {
         self.change
+    }
+
+    fn last_key(&mut self) -> Option<&mut u64> {
+        Some(&mut self.last_key)
     }
 
     fn journal(&mut self) -> Result<Option<SharedJournal>, StoreError> {

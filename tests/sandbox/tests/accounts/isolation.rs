@@ -208,6 +208,16 @@ fn an_entry_of_another_account_is_neither_shown_nor_changed() {
     }
     let spoil = |account: &Job| format!("batches/{batch}/spoil?account={}", account.name);
     assert_eq!(shared.refused(Method::POST, &spoil(&other), "").0, 404);
+    let answer = format!(r#"{{"cardKey":"{token}","response":"705"}}"#);
+    let answers = |account: &Job| format!("cards/updater?account={}", account.name);
+    for (path, body) in
+        [(format!("batches/{batch}/spoil"), ""), ("cards/updater".to_owned(), &*answer), (answers(&other), &answer)]
+    {
+        let (status, code, reason) = shared.refused(Method::POST, &path, body);
+        assert_eq!((status, code.as_str()), (404, "no-such-entry"), "{path}");
+        assert!(reason.ends_with("of an account that was created at run time needs ?account=NAME"), "{path}: {reason}");
+    }
+    assert_eq!(shared.post(&answers(&one), &answer)["response"], "705");
     assert_eq!(shared.get(&format!("batches/{batch}"))["spoiled"], false);
     assert_eq!(shared.post(&spoil(&one), "")["spoiled"], true);
 }

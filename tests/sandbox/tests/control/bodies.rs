@@ -74,3 +74,19 @@ fn only_an_object_without_repeated_members_is_a_body() {
         assert_eq!(shop.ask(Method::POST, &format!("/_sandbox/{path}"), valid).status, 200, "{path}");
     }
 }
+
+#[test]
+fn a_member_that_is_null_counts_as_left_out() {
+    let mut shop = Shop::new();
+    for (path, body) in [
+        ("faults", r#"{"method":"*","kind":"garble","times":null}"#),
+        ("accounts", r#"{"name":null,"like":null,"ttlSeconds":null}"#),
+        ("callbacks/behaviour", r#"{"kind":"fail","times":null}"#),
+        (
+            "callbacks/destinations",
+            r#"{"merchant":"main","kind":"checkout","url":"http://127.0.0.1:9/","retries":null}"#,
+        ),
+    ] {
+        assert_eq!(shop.ask(Method::POST, &format!("/_sandbox/{path}"), body).status, 200, "{path}");
+    }
+}

@@ -418,3 +418,17 @@ fn options_have_their_codes() {
     assert_eq!(shop.refused("gettoken", &with(ORDER, &[("currency", "EUR")])), "111");
     assert_eq!(shop.refused("gettoken", &with(ORDER, &[("terminal_key", "main-web")])), "957");
 }
+
+// spec: 3 §4.1, A117: A token cannot end after the year 2999, also by default.
+#[test]
+fn a_token_cannot_end_after_the_last_year() {
+    let mut shop = Shop::new();
+    for (now, is_accepted) in [("2999-12-24T12:00:00Z", true), ("2999-12-25T12:00:00Z", false)] {
+        shop.ask(Method::POST, "/_sandbox/clock", format!(r#"{{"set":"{now}"}}"#));
+        let answer = shop.call("gettoken", ORDER);
+        assert_eq!(answer.status == 200, is_accepted, "{now} {answer:?}");
+        if !is_accepted {
+            assert_eq!(answer.code(), "937");
+        }
+    }
+}

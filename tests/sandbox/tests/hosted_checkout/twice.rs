@@ -181,6 +181,18 @@ fn a_client_that_sends_the_five_inputs_only_is_charged_once_a_visit() {
     assert_eq!(shop.send(empty).status(), 200);
 }
 
+/// A form that is sent again cannot be told from one of another customer: it must not be charged through an earlier visit.
+#[test]
+fn a_form_without_an_identifier_that_is_sent_again_is_not_charged_through_an_earlier_visit() {
+    let mut shop = Shop::new();
+    let token = shop.token(&[("trans_reference", "r")]);
+    shop.visit(&token);
+    shop.visit(&token);
+    let keys = [(); 2].map(|()| shop.post(&token, CARD).trans_key());
+    assert_eq!(keys[0], keys[1]);
+    assert_eq!(charges(&mut shop, "r"), 1);
+}
+
 #[test]
 fn a_restart_forgets_no_payment() {
     let folder = tempfile::tempdir().unwrap();

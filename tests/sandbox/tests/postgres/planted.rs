@@ -24,10 +24,11 @@ pub(super) const LOCK: &str = "LOCK TABLE payment_sandbox.turn IN EXCLUSIVE MODE
 const SERIALIZABLE: (&str, &str) =
     ("BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL REPEATABLE READ");
 /// The row that every group writes, so that two at a time conflict.
-const GENERATION: (&str, &str) = ("UPDATE payment_sandbox.store SET generation = generation + 1", "SELECT 1");
+const GENERATION: (&str, &str) =
+    ("UPDATE payment_sandbox.store SET generation = generation + 1, last_key = $3", "SELECT 1");
 /// The same of a group of payments alone.
 const QUIET_GENERATION: (&str, &str) =
-    ("UPDATE payment_sandbox.store SET quiet = quiet + 1, generation = generation + 1", "SELECT 1");
+    ("UPDATE payment_sandbox.store SET generation = generation + 1, quiet = quiet + 1, last_key = $3", "SELECT 1");
 /// What a group writes first.
 const WRITES: &[u8] = b"INSERT INTO payment_sandbox.";
 

@@ -36,7 +36,7 @@ fn a_foreign_a_newer_and_a_read_only_database_are_left_alone() {
     let newer = server.database().unwrap();
     let mut process = Process::open(&newer, 1);
     server.psql(&newer, "UPDATE payment_sandbox.store SET format = 99").unwrap();
-    assert!(said(&newer).contains("format 99, this program supports formats up to 4"));
+    assert!(said(&newer).contains("format 99, this program supports formats up to 5"));
     // The database was upgraded while this process was running: it stops writing.
     let (status, reply) = process.pay("order-1");
     assert_eq!(status, 500);

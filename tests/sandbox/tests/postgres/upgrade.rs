@@ -31,7 +31,7 @@ fn an_old_process_works_beside_a_new_one_that_has_upgraded_the_tables() {
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'payment_sandbox' AND tablename = 'journal'";
     assert_eq!(server.psql(&url, tables).unwrap(), "0");
     let mut new = Process::open(&url, 2);
-    assert_eq!((formats(server, &url), server.psql(&url, tables).unwrap()), ("4 1".to_owned(), "1".to_owned()));
+    assert_eq!((formats(server, &url), server.psql(&url, tables).unwrap()), ("5 1".to_owned(), "1".to_owned()));
     // Each sees the other's records, and a reference is taken once.
     for (process, order) in [(&mut new, "order-2"), (&mut old, "order-3")] {
         assert_eq!(process.pay("order-1").1["errorCode"], "950");
@@ -100,9 +100,9 @@ fn a_process_learns_of_others_only_what_it_keeps_a_copy_of() {
 }
 
 /// A step that programs of today must not write after.
-const BREAKING: Step = Step { sql: "CREATE TABLE payment_sandbox.later (key text);", least: 5 };
+const BREAKING: Step = Step { sql: "CREATE TABLE payment_sandbox.later (key text);", least: 6 };
 /// A step that fails half way.
-const FAULTY: Step = Step { sql: "CREATE TABLE payment_sandbox.half (key text); SELECT 1 / 0;", least: 5 };
+const FAULTY: Step = Step { sql: "CREATE TABLE payment_sandbox.half (key text); SELECT 1 / 0;", least: 6 };
 
 #[test]
 fn a_process_that_may_not_write_after_an_upgrade_refuses_and_a_failed_upgrade_changes_nothing() {
@@ -111,17 +111,17 @@ fn a_process_that_may_not_write_after_an_upgrade_refuses_and_a_failed_upgrade_ch
     let mut today = Process::open(&url, 1);
     let steps = |last| [Store::steps(), &[last]].concat();
     let error = Store::open_knowing(&steps(FAULTY), &url, &KEY, "faulty").err().unwrap().to_string();
-    assert!(error.contains("upgrade from format 4 to 5 was refused: division by zero (22012)"), "{error}");
-    assert_eq!(formats(server, &url), "4 1");
+    assert!(error.contains("upgrade from format 5 to 6 was refused: division by zero (22012)"), "{error}");
+    assert_eq!(formats(server, &url), "5 1");
     assert_eq!(today.pay("order-1").0, 200);
     let mut later = knowing(&steps(BREAKING), &url, 2);
-    assert_eq!(formats(server, &url), "5 5");
+    assert_eq!(formats(server, &url), "6 6");
     let (status, reply) = today.pay("order-2");
     assert_eq!(status, 500);
-    assert!(reply["errorMessage"].as_str().unwrap().contains("format 5, this program supports formats up to 4"));
+    assert!(reply["errorMessage"].as_str().unwrap().contains("format 6, this program supports formats up to 5"));
     assert_eq!(later.pay("order-2").0, 200);
     let error = Store::open(&url, &KEY, "today").err().unwrap().to_string();
-    assert!(error.contains("format 5, this program supports formats up to 4"), "{error}");
+    assert!(error.contains("format 6, this program supports formats up to 5"), "{error}");
     // Two that upgrade at once agree.
     let url = server.database().unwrap();
     drop(knowing(&Store::steps()[..1], &url, 1));
@@ -136,5 +136,5 @@ fn a_process_that_may_not_write_after_an_upgrade_refuses_and_a_failed_upgrade_ch
             .collect();
         opening.into_iter().for_each(|opening| opening.join().unwrap());
     });
-    assert_eq!(formats(server, &url), "4 1");
+    assert_eq!(formats(server, &url), "5 1");
 }

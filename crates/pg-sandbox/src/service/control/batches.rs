@@ -1,9 +1,8 @@
 //! A batch with its cards, and `POST /_sandbox/batches/{key}/spoil`.
 
-use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Answer, Context, Refusal, error, shown};
+use super::{Answer, Context, Refusal, not_here, shown};
 use crate::records::{Batch, BatchCards, BatchEntry};
 
 /// Returns the batch with the result of each card; `None` if it does not exist.
@@ -30,8 +29,8 @@ fn entry(entry: &BatchEntry) -> Value {
 
 /// Makes the batch's results unreadable: error 181 (A72).
 pub(super) fn spoil(context: &mut Context<'_>, key: &str) -> Result<Answer, Refusal> {
-    let Some(mut batch) = context.records.get::<Batch>(key)? else {
-        return Ok(error(StatusCode::NOT_FOUND, "there is no such batch"));
+    let Some(mut batch) = context.records.get::<Batch>(key)?.filter(|batch| context.concerns(&batch.merchant)) else {
+        return Ok(not_here("there is no such batch; a batch"));
     };
     batch.spoiled = true;
     context.records.put(&batch)?;

@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Context, Refusal, callback, error, parsed, shown};
+use super::{Answer, Context, Refusal, callback, error, not_here, parsed, shown};
 use crate::{
     clock::MAX_ADVANCE_SECONDS,
     records::{Callback, CallbackBehaviour, CallbackBody, Misbehaviour},
@@ -29,10 +29,7 @@ pub(super) fn whole(context: &mut Context<'_>, id: &str) -> Result<Option<Value>
 pub(super) fn redeliver(context: &mut Context<'_>, id: &str) -> Result<Answer, Refusal> {
     Ok(match callback::redeliver(context, id)? {
         Some(callback) => shown(callback.view()),
-        None => error(
-            StatusCode::NOT_FOUND,
-            "there is no such callback; a callback of an account that was created at run time needs ?account=NAME",
-        ),
+        None => not_here("there is no such callback; a callback"),
     })
 }
 

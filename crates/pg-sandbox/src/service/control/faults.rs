@@ -93,7 +93,7 @@ impl Asked {
         let kind = kind(members)?;
         fits(&method, kind)?;
         let times = match members.get("times") {
-            None => Some(1),
+            None | Some(Value::Null) => Some(1),
             Some(times) => times.as_u64().and_then(|times| u32::try_from(times).ok()),
         };
         let times = times.filter(|times| (1..=MOST_TIMES).contains(times));

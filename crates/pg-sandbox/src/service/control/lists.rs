@@ -14,6 +14,7 @@ use crate::{
     records::{
         Authentication, Batch, Callback, CardToken, CheckoutToken, Details, HeldCard, Payment, Session, TextMessage,
     },
+    secret_parameter,
     service::accounts,
     store::{Query, StoredRecord},
     timestamp::Timestamp,
@@ -238,7 +239,7 @@ fn session(session: &Session, now: Timestamp) -> Value {
         "merchant": session.merchant,
         "expired": session.expired(now),
         "expires": session.expires.to_string(),
-        "errorPageUrl": text(&session.error_page_url),
+        "errorPageUrl": secret_parameter::masked(&session.error_page_url),
         "merchantCustomerReference": optional(session.customer_reference.as_ref()),
         "card": session.card.as_ref().map(card),
         "details": details(&session.details),

@@ -7,7 +7,7 @@ use pg_model::CardRetrievalCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Answer, Context, Refusal, error, parsed, shown};
+use super::{Answer, Context, Refusal, error, not_here, parsed, shown};
 use crate::{
     cards,
     records::{CardToken, UpdaterAnswer},
@@ -54,10 +54,12 @@ pub(super) fn tell(context: &mut Context<'_>, request: &Request<Bytes>) -> Resul
             number
         }
         (Some(_), None) => return Ok(error(StatusCode::BAD_REQUEST, "cardNumber must be a valid card number")),
-        (None, Some(key)) => match context.records.get::<CardToken>(&key)? {
-            Some(token) => token.card.number(context.vault, &token.key)?,
-            None => return Ok(error(StatusCode::NOT_FOUND, "there is no token with this cardKey")),
-        },
+        (None, Some(key)) => {
+            match context.records.get::<CardToken>(&key)?.filter(|token| context.concerns(&token.merchant)) {
+                Some(token) => token.card.number(context.vault, &token.key)?,
+                None => return Ok(not_here("there is no token with this cardKey; a token")),
+            }
+        }
         _ => return Ok(error(StatusCode::BAD_REQUEST, "give either cardNumber or cardKey")),
     };
     if CardRetrievalCode::from(asked.response.as_str()).message().is_none() {

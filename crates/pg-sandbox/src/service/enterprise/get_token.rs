@@ -133,14 +133,14 @@ fn check_country(request: &GetToken) -> Result<(), Refusal> {
 /// Returns when the token begins and stops working (A114 and A117).
 fn times(request: &GetToken, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let start = instant(request.token_start, "token_start")?.unwrap_or(now);
-    let expires = instant(request.token_expiry, "token_expiry")?.unwrap_or_else(|| start.plus(LIFETIME));
+    let default = (LIFETIME <= Timestamp::MAX.since(start)).then(|| start.plus(LIFETIME));
+    let expires = instant(request.token_expiry, "token_expiry")?.or(default);
     // Times are shown in seconds.
-    if expires.seconds() > start.seconds() && expires > now {
-        Ok((start, expires))
-    } else {
-        Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
+    match expires.filter(|expires| expires.seconds() > start.seconds() && *expires > now) {
+        Some(expires) => Ok((start, expires)),
+        None => Err(Refusal::from(SandboxErrorCode::INVALID_PARAMETER)
             .about("token_expiry")
-            .assuming(assumed::LIMITS_OF_A_CHECKOUT_TOKEN))
+            .assuming(assumed::LIMITS_OF_A_CHECKOUT_TOKEN)),
     }
 }
 

@@ -29,12 +29,16 @@ pub(super) const STEPS: &[Step] = &[
     Step { sql: include_str!("2.sql"), least: 1 },
     Step { sql: include_str!("3.sql"), least: 1 },
     Step { sql: include_str!("4.sql"), least: 1 },
+    Step { sql: include_str!("5.sql"), least: 1 },
 ];
 /// The format that has the journal.
 pub(super) const JOURNAL: i64 = 2;
 
 /// The format that counts quiet groups.
 pub(super) const QUIET: i64 = 4;
+
+/// The format that has the number of the last key.
+pub(super) const LAST_KEY: i64 = 5;
 
 /// The number of the newest of these formats.
 pub(super) fn newest(steps: &[Step]) -> i64 {
@@ -75,23 +79,21 @@ pub(super) const fn beginning_of_question(link: &Link) -> &'static str {
 /// Writes the row that every group writes: waits for a group that has written it, and conflicts with one that has not yet.
 pub(super) const TOUCH: &str = "UPDATE payment_sandbox.store SET generation = generation WHERE id = 0;";
 
-/// The error of [`NOTE`] and [`QUIET_NOTE`] for a number that was committed already: it would become NULL.
+/// The error of a [`note`] of a number that was committed already: it would become NULL.
 pub(super) const REPEATED: &str = "(23502)";
 
-/// Notes in the transaction that a process commits the group of this number. Fails if it has committed this number before.
-pub(super) const NOTE: &str = concat!(
-    "WITH noted AS (UPDATE payment_sandbox.store SET generation = generation + 1) ",
-    "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
-    "ON CONFLICT (id) DO UPDATE SET seen = EXCLUDED.seen, ",
-    "number = CASE WHEN processes.number < EXCLUDED.number THEN EXCLUDED.number END"
-);
-/// Notes a group that has written nothing that processes keep a copy of.
-pub(super) const QUIET_NOTE: &str = concat!(
-    "WITH noted AS (UPDATE payment_sandbox.store SET quiet = quiet + 1, generation = generation + 1) ",
-    "INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) ",
-    "ON CONFLICT (id) DO UPDATE SET seen = EXCLUDED.seen, ",
-    "number = CASE WHEN processes.number < EXCLUDED.number THEN EXCLUDED.number END"
-);
+/// Notes in the transaction that a process commits the group of this number, and the last key if the format has it. Fails if
+/// the process has committed this number before. A quiet group has written nothing that processes keep a copy of.
+pub(super) fn note(known: i64, is_quiet: bool) -> String {
+    let quiet = if is_quiet { ", quiet = quiet + 1" } else { "" };
+    let last_key = if known >= LAST_KEY { ", last_key = $3" } else { "" };
+    format!(
+        "WITH noted AS (UPDATE payment_sandbox.store SET generation = generation + 1{quiet}{last_key}) \
+         INSERT INTO payment_sandbox.processes (id, number, seen) VALUES ($1, $2, now()) \
+         ON CONFLICT (id) DO UPDATE SET seen = EXCLUDED.seen, \
+         number = CASE WHEN processes.number < EXCLUDED.number THEN EXCLUDED.number END"
+    )
+}
 
 /// The state of the store at the beginning of a transaction.
 pub(super) struct State {
@@ -101,6 +103,8 @@ pub(super) struct State {
     pub(super) generation: i64,
     /// The number of changes of the keys; 0 if the format has one key.
     pub(super) key_changes: i64,
+    /// The number of the last key of a record; 0 if the format lacks it.
+    pub(super) last_key: u64,
 }
 
 /// Begins a transaction, and reads the state of the store.
@@ -116,7 +120,9 @@ pub(super) fn begin_with(
 ) -> Result<(State, Vec<Vec<Row>>), Trouble> {
     let key_changes = if known >= keys::SEVERAL { "key_changes" } else { "0" };
     let generation = if known >= QUIET { "generation - quiet" } else { "generation" };
-    let select = format!("SELECT format, {generation}, {key_changes} FROM payment_sandbox.store WHERE id = 0");
+    let last_key = if known >= LAST_KEY { "last_key" } else { "0" };
+    let select =
+        format!("SELECT format, {generation}, {key_changes}, {last_key} FROM payment_sandbox.store WHERE id = 0");
     let (messages, found) = match link.begin_with(&|link| format!("{} {select}", beginning(link)), queries) {
         Err(Trouble::Failed(StoreError::Engine(why)))
             if link.takes_turns() && REFUSALS.iter().any(|code| why.ends_with(code)) =>
@@ -134,12 +140,19 @@ pub(super) fn begin_with(
         Ok(done) => done,
     };
     let number = |row: &tokio_postgres::SimpleQueryRow, at: usize| row.get(at)?.parse().ok();
-    let numbers = rows(&messages).find_map(|row| Some((number(row, 0)?, number(row, 1)?, number(row, 2)?)));
-    let Some((format, generation, key_changes)) = numbers else {
+    let state = rows(&messages).find_map(|row| {
+        Some(State {
+            format: number(row, 0)?,
+            generation: number(row, 1)?,
+            key_changes: number(row, 2)?,
+            last_key: row.get(3)?.parse().ok()?,
+        })
+    });
+    let Some(state) = state else {
         link.drop_connection();
         return Err(Trouble::Failed(StoreError::Foreign));
     };
-    Ok((State { format, generation, key_changes }, found))
+    Ok((state, found))
 }
 
 /// The state of a store when it is opened.

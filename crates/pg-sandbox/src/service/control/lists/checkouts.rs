@@ -4,7 +4,10 @@ use pg_model::{Amount, Currency};
 use serde_json::{Value, json};
 
 use super::{CheckoutToken, Timestamp, details, optional, text};
-use crate::records::{TokenEnd, UNLIMITED};
+use crate::{
+    records::{TokenEnd, UNLIMITED},
+    secret_parameter,
+};
 
 pub(super) fn view(token: &CheckoutToken, now: Timestamp) -> Value {
     let left = |count: i64| if count == UNLIMITED { json!("unlimited") } else { json!(count) };
@@ -21,10 +24,10 @@ pub(super) fn view(token: &CheckoutToken, now: Timestamp) -> Value {
         "starts": token.start.to_string(),
         "expires": token.expires.to_string(),
         "page": format!("/pay/{}", token.key),
-        "successUrl": text(&token.success_url),
-        "cancelUrl": text(&token.cancel_url),
-        "callbackUrl": optional(token.callback_url.as_ref()),
-        "redemptionRedirectUrl": optional(token.redemption_redirect_url.as_ref()),
+        "successUrl": secret_parameter::masked(&token.success_url),
+        "cancelUrl": secret_parameter::masked(&token.cancel_url),
+        "callbackUrl": token.callback_url.as_deref().map(secret_parameter::masked),
+        "redemptionRedirectUrl": token.redemption_redirect_url.as_deref().map(secret_parameter::masked),
         "autoRedirect": token.auto_redirect,
         "transReference": optional(token.reference.as_ref()),
         "transCategory": token.category,
