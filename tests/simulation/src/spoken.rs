@@ -163,9 +163,18 @@ pub(crate) fn with_status(reply: Response<Bytes>, code: &str, instead: &str) -> 
     })
 }
 
-/// Returns the dialect of a service that decides at random.
+/// Returns the dialect of a service that decides at random, in the words of surveys: an empty lookup with a code that always comes with
+/// HTTP 404 is that error.
 pub(crate) fn random_dialect(seed: u64) -> Dialect {
-    random(&mut Dice::new(seed, "dialect"))
+    let mut dialect = random(&mut Dice::new(seed, "dialect"));
+    let gives_404 = |situation| dialect.error_for(situation).is_some_and(|entry| entry.http == Some(404));
+    let (transaction, card) = (gives_404("unknown-transaction-key"), gives_404("unknown-card-key"));
+    for (form, gives_404) in [(&mut dialect.lookup.nothing, transaction), (&mut dialect.lookup.no_card, card)] {
+        if gives_404 && *form == Some(EmptyLookup::NotFound) {
+            *form = Some(EmptyLookup::Error);
+        }
+    }
+    dialect
 }
 
 /// The sandbox's dialect with other codes, statuses, forms and rules.

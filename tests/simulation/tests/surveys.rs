@@ -12,6 +12,7 @@ use pg_proto::{
     machine::{Action, Event, Failure, Moment, Never},
 };
 use pg_sandbox::{InProcess, READY, Sandbox, Settings, Timestamp, cards::CARDS, cards::Scenario, merchants::Merchant};
+use pg_simulation::random_dialect;
 use pg_survey::{Card, Cards, Conclusion, Confidence, Ending, Options, Point, Report, Role, Seen, Survey, points};
 
 mod foreign;
@@ -19,19 +20,6 @@ mod settling;
 mod stored;
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-/// The dialect of a world, in the survey's words: an empty lookup with a code that always comes with HTTP 404 is that error.
-fn random_dialect(seed: u64) -> Dialect {
-    let mut dialect = pg_simulation::random_dialect(seed);
-    let gives_404 = |situation| dialect.error_for(situation).is_some_and(|entry| entry.http == Some(404));
-    let (transaction, card) = (gives_404("unknown-transaction-key"), gives_404("unknown-card-key"));
-    for (form, gives_404) in [(&mut dialect.lookup.nothing, transaction), (&mut dialect.lookup.no_card, card)] {
-        if gives_404 && *form == Some(EmptyLookup::NotFound) {
-            *form = Some(EmptyLookup::Error);
-        }
-    }
-    dialect
-}
 
 /// A sandbox that speaks a dialect.
 fn sandbox(dialect: Option<Dialect>) -> InProcess {
