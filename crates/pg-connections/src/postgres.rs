@@ -21,13 +21,16 @@ const ADVICE: &str = "; beyond this machine TLS is required: enable it on the se
      send records unencrypted";
 const LOCALHOST_ADVICE: &str = "; the name localhost has an address of another machine here, and beyond this machine TLS is required: \
      give 127.0.0.1 or ::1 instead of localhost, or add sslmode=disable to the URL to send records unencrypted";
+const AUTHORITY_ADVICE: &str =
+    "; the server uses the certificate of an authority: give it one of its own that this authority has signed";
 
 /// The URL of a database, and whether the connection is encrypted.
 ///
 /// `sslmode=require` and `sslmode=verify-full` both check the certificate and the host name in it, against the
 /// authorities in the file `sslrootcert`, or without it those that Mozilla trusts. Without `sslmode`, and with
 /// `sslmode=prefer`, only a connection to a database on this machine is unencrypted: to a Unix socket or a loopback
-/// address. The name `localhost` is looked up for each connection, and TLS is required if it has no loopback address.
+/// address. The name `localhost` is looked up for each connection, and TLS is required if it has no loopback address. A Unix socket is named
+/// by its folder, `postgres://shop@%2Frun%2Fpostgresql/shop`. The name of an address with only `hostaddr` is that address.
 ///
 /// ```
 /// use pg_connections::PostgresUrl;
@@ -100,6 +103,12 @@ impl PostgresUrl {
             return Err(InvalidPostgresUrl(why.to_owned()));
         }
         config.ssl_mode(mode);
+        // The driver demands a name for TLS: that of an address without one is the address.
+        if config.get_hosts().is_empty() {
+            for address in config.get_hostaddrs().to_vec() {
+                config.host(address.to_string());
+            }
+        }
         let tls = Tls::trusting(given.authorities.as_deref()).map_err(|error| InvalidPostgresUrl(error.to_string()))?;
         Ok(Self { config, tls, advice, clear_here })
     }
@@ -122,10 +131,16 @@ impl PostgresUrl {
     }
 
     /// Returns what to do about an [explained](explain) error of [`connect`](Self::connect). Empty, unless the server
-    /// has no TLS and the URL does not mention it.
+    /// has no TLS and the URL does not mention it, or the certificate of the server is that of an authority.
     #[must_use]
     pub fn advice(&self, explained: &str) -> &'static str {
-        if explained.contains("server does not support TLS") { self.advice } else { "" }
+        if explained.contains("server does not support TLS") {
+            self.advice
+        } else if explained.contains("CaUsedAsEndEntity") {
+            AUTHORITY_ADVICE
+        } else {
+            ""
+        }
     }
 }
 
@@ -189,6 +204,8 @@ async fn addresses(name: String) -> io::Result<Vec<IpAddr>> {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::config::Host;
+
     use super::*;
 
     fn mode(url: &str) -> SslMode {
@@ -236,6 +253,13 @@ mod tests {
         let told = format!("sslrootcert {file}: it contains no certificate");
         assert_eq!(said(&format!("sslrootcert={file}")), told);
         assert!(said("sslmode=disable&sslrootcert=a.pem").contains("sslrootcert has no effect without TLS"));
+    }
+
+    #[test]
+    fn an_address_without_a_name_is_its_name() {
+        let config = PostgresUrl::parse("postgres:///db?hostaddr=10.0.0.1,%3A%3A1").unwrap().config;
+        assert_eq!(config.get_hosts(), [Host::Tcp("10.0.0.1".to_owned()), Host::Tcp("::1".to_owned())]);
+        assert_eq!((config.get_hostaddrs().len(), config.get_ssl_mode()), (2, SslMode::Require));
     }
 
     #[test]

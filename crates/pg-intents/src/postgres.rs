@@ -9,7 +9,9 @@ use tokio_postgres::{
 };
 
 use self::{
+    condition::loses_commits,
     listener::Listener,
+    migrations::newest,
     pool::{PATIENCE, Pool, Value},
     statements as sql,
 };
@@ -19,24 +21,21 @@ use crate::{
     store::{EVENTS, millis},
 };
 
+mod condition;
 mod listener;
+mod migrations;
 mod pool;
 mod statements;
 mod timeline;
 
-/// The migrations, in order: a database administrator can run them by hand. They need the right to create tables in the schema,
-/// and no extension.
-pub const POSTGRES_MIGRATIONS: &[&str] = &[
-    include_str!("postgres/migration_1.sql"),
-    include_str!("postgres/migration_2.sql"),
-    include_str!("postgres/migration_3.sql"),
-];
-/// Keeps two processes from running the migrations at once.
-const MIGRATION_LOCK: i64 = 0x7067_6931;
+pub use self::migrations::POSTGRES_MIGRATIONS;
+
 /// How long the database may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 /// The number of connections of one process.
 const CONNECTIONS: usize = 8;
+/// How often a beginning is repeated because its row is in use and is not found.
+const ROUNDS: u32 = 5;
 
 /// Intents in PostgreSQL, or in a database that speaks its protocol.
 ///
@@ -58,36 +57,36 @@ impl PostgresStore {
     /// # Errors
     /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version created the
     /// tables, [`StoreError::Foreign`] if another program created them, [`StoreError::Elsewhere`] if they are in a schema
-    /// that is not searched, [`StoreError::Unavailable`] if the database cannot be reached, is read-only, or acknowledges
-    /// commits that it can lose.
+    /// that is not searched, [`StoreError::Unavailable`] if the database cannot be reached, is read-only, acknowledges
+    /// commits that it can lose, has an encoding other than UTF8, or denies the role a right that a statement needs.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         let mut store = Self::at(url)?;
-        let found = store.version().await?;
+        let Found { version: found, missing, .. } = store.found().await?;
         let known = newest();
-        match found {
-            found if found > known => Err(StoreError::Newer { found, known }),
-            found if found < known => Err(StoreError::Older { found, known }),
+        match (found, missing) {
+            (found, _) if found > known => Err(StoreError::Newer { found, known }),
+            (found, _) if found < known => Err(StoreError::Older { found, known }),
+            (_, Some(missing)) => Err(StoreError::Foreign(format!(
+                "{missing} is not in the search_path of this role, or it has no right USAGE on the schema: move it to the schema of \
+                 payment_store (ALTER TABLE … SET SCHEMA), or correct the role"
+            ))),
             _ => Ok(store),
         }
     }
 
-    /// Runs the missing migrations, then connects.
+    /// Runs the missing migrations, then connects. The tables are created in the schema that already has the store, or in the first one that
+    /// the role searches.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect).
+    /// As [`connect`](Self::connect), and [`StoreError::Unavailable`] if another session has locked the tables for seconds.
     pub async fn migrate(url: &str) -> Result<Self, StoreError> {
         let mut store = Self::at(url)?;
-        let found = usize::try_from(store.version().await?).unwrap_or_default();
-        if let Some(missing) = POSTGRES_MIGRATIONS.get(found..).filter(|missing| !missing.is_empty()) {
-            // The version is read again under the lock: another process may have migrated first.
-            let lock =
-                format!("BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({MIGRATION_LOCK});");
-            let migrated = store.pool.execute(&format!("{lock} {} COMMIT", missing.concat())).await;
-            if let Err(error) = migrated
-                && store.version().await? != newest()
-            {
-                return Err(error);
-            }
+        let found = store.found().await?;
+        // The version is read again after an error: another process may have migrated first.
+        if let Err(error) = migrations::run(&store.pool, found.version, found.schema.as_deref()).await
+            && store.found().await?.version != newest()
+        {
+            return Err(error);
         }
         Self::connect(url).await
     }
@@ -110,8 +109,8 @@ impl PostgresStore {
         Ok(Self { pool: Pool::new(parsed(url)?, CONNECTIONS), listener: None, notifies: true })
     }
 
-    /// Reads the version of its tables; 0 if there are none.
-    async fn version(&mut self) -> Result<i32, StoreError> {
+    /// Reads what is in the database.
+    async fn found(&mut self) -> Result<Found, StoreError> {
         let rows = self.query(sql::FITNESS, &[]).await?;
         let row = rows.first().ok_or_else(|| StoreError::Unavailable("the database returned no row".to_owned()))?;
         let (commit, fsync): (String, String) = (get(row, 1)?, get(row, 2)?);
@@ -121,12 +120,15 @@ impl PostgresStore {
                 "the database is read-only, perhaps a standby; connect to the primary".to_owned(),
             ));
         }
-        if let Some(why) = pool::loses_commits(&commit, &fsync) {
+        if let Some(why) = loses_commits(&commit, &fsync) {
             return Err(StoreError::Unavailable(why));
         }
         match (get::<bool>(row, 3)?, get::<bool>(row, 4)?) {
             (false, false) => {
-                return get::<Option<String>>(row, 6)?.map_or(Ok(0), |schema| Err(StoreError::Elsewhere { schema }));
+                return match get(row, 6)? {
+                    Some(schema) => Err(StoreError::Elsewhere { schema }),
+                    None => Ok(Found { version: 0, schema: None, missing: None }),
+                };
             }
             (false, true) => {
                 return Err(StoreError::Foreign(
@@ -135,13 +137,15 @@ impl PostgresStore {
             }
             (true, _) => {}
         }
+        let (schema, missing) = (get(row, 7)?, get(row, 8)?);
         let rows = self.query(sql::MADE_BY, &[]).await?;
         let made = match &rows[..] {
             [row] if get::<Option<&str>>(row, 0)? == Some("pg-intents") => get::<Option<&str>>(row, 1)?,
             _ => None,
         };
         let version = made.and_then(|version| version.parse().ok());
-        version.ok_or_else(|| StoreError::Foreign("the table payment_store was not created by this program".to_owned()))
+        let foreign = || StoreError::Foreign("the table payment_store was not created by this program".to_owned());
+        Ok(Found { version: version.ok_or_else(foreign)?, schema, missing })
     }
 
     async fn query(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
@@ -163,8 +167,14 @@ impl PostgresStore {
     }
 }
 
-fn newest() -> i32 {
-    i32::try_from(POSTGRES_MIGRATIONS.len()).unwrap_or(i32::MAX)
+/// What is in a database.
+struct Found {
+    /// The version of the tables; 0 if there are none.
+    version: i32,
+    /// The schema of `payment_store`, quoted.
+    schema: Option<String>,
+    /// The other tables that the role does not find.
+    missing: Option<String>,
 }
 
 /// Returns the URL with the settings that all connections of a store have.
@@ -258,7 +268,7 @@ impl IntentStore for PostgresStore {
             int(version),
         ];
         // A conflicting row was deleted meanwhile, which only an administrator can do.
-        loop {
+        for _ in 0..ROUNDS {
             if !self.query(sql::BEGIN, &values).await?.is_empty() {
                 return Ok(Begun::New);
             }
@@ -266,6 +276,10 @@ impl IntentStore for PostgresStore {
                 return Ok(Begun::Existing(Box::new(existing)));
             }
         }
+        Err(StoreError::Unreadable(
+            "the reference is in use by a row that this role cannot see, perhaps because of row-level security"
+                .to_owned(),
+        ))
     }
 
     async fn save(&self, hold: &IntentLease, state: &str, lease: Duration) -> Result<(), StoreError> {

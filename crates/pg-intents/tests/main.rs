@@ -7,6 +7,7 @@ mod administered;
 mod between;
 mod bouncer;
 mod clocks;
+mod configured;
 mod connections;
 mod failures;
 mod figures;

@@ -1,6 +1,7 @@
 //! TLS to the database, by rustls.
 
 use std::{
+    convert::Infallible,
     io,
     pin::Pin,
     sync::Arc,
@@ -49,19 +50,19 @@ impl Tls {
     }
 }
 
-/// Connects to one host.
+/// Connects to one host. The driver asks for it also without TLS, where the host may have no name.
 pub(super) struct To {
     config: Arc<ClientConfig>,
-    host: ServerName<'static>,
+    host: String,
 }
 
 impl MakeTlsConnect<Socket> for Tls {
     type Stream = PostgresStream;
     type TlsConnect = To;
-    type Error = rustls::pki_types::InvalidDnsNameError;
+    type Error = Infallible;
 
     fn make_tls_connect(&mut self, host: &str) -> Result<To, Self::Error> {
-        Ok(To { config: Arc::clone(&self.0), host: ServerName::try_from(host.to_owned())? })
+        Ok(To { config: Arc::clone(&self.0), host: host.to_owned() })
     }
 }
 
@@ -71,7 +72,10 @@ impl TlsConnect<Socket> for To {
     type Future = Pin<Box<dyn Future<Output = io::Result<PostgresStream>> + Send>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
-        Box::pin(async move { TlsConnector::from(self.config).connect(self.host, socket).await.map(PostgresStream) })
+        Box::pin(async move {
+            let host = ServerName::try_from(self.host).map_err(io::Error::other)?;
+            TlsConnector::from(self.config).connect(host, socket).await.map(PostgresStream)
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -20,7 +20,10 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
-use super::timeline::{TIMELINE, Timelines};
+use super::{
+    condition::{CONDITION, Refused, flaw},
+    timeline::{TIMELINE, Timelines},
+};
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// The time limit of a statement, which detects a silent database.
@@ -29,11 +32,6 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// [`PATIENCE`].
 const EACH: Duration = Duration::from_secs(2);
 const NO_ANSWER: &str = "no answer within 10 seconds";
-const STANDBY: &str = "the database is read-only: it is a standby; connect to the primary";
-/// Whether a server is a standby, from which reads may be late, whether it can lose what it acknowledges, and whether the time limit of
-/// [`LIMIT`] did not arrive.
-const CONDITION: &str = "SELECT pg_is_in_recovery(), coalesce(current_setting('synchronous_commit', true), 'on'), \
-     coalesce(current_setting('fsync', true), 'on'), coalesce(current_setting('statement_timeout', true), '') NOT IN ('8001ms', '8001')";
 /// The server's time limit of a statement, without its commit: a statement that waits for a lock ends before its caller gives up. No role has
 /// just this value, so it shows whether the option has reached the server.
 const LIMIT: &str = "-c statement_timeout=8001";
@@ -57,6 +55,8 @@ pub(super) struct Pool {
     idle: Idle,
     places: Arc<Semaphore>,
     timelines: Timelines,
+    /// How often the server has denied the role a right.
+    denials: AtomicU64,
     /// The places that changes may have: one fewer, so that outcomes can be read while the commits of all changes wait for a synchronous
     /// standby.
     changing: Arc<Semaphore>,
@@ -83,11 +83,11 @@ impl Address {
 
 type Idle = Arc<Mutex<Vec<Arc<Connection>>>>;
 
-/// A connection, and the number of promotions that the pool had seen when it was opened. After a promotion, earlier connections may lead to
-/// the old primary.
+/// A connection, and the number of promotions and denials that the pool had seen when it was opened. After a promotion, earlier connections
+/// may lead to the old primary. After a denial, the rights of the role are asked for again, by a new connection.
 struct Connection {
     client: Client,
-    promotions: u64,
+    epoch: u64,
 }
 /// The place of a statement, and that of a change.
 type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
@@ -108,6 +108,7 @@ impl Pool {
             changing,
             silent,
             timelines: Timelines::default(),
+            denials: AtomicU64::new(0),
         }
     }
 
@@ -150,8 +151,10 @@ impl Pool {
             let place = self.place(sql).await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
             let idle = loop {
                 let idle = lock(&self.idle).pop();
-                let is_usable =
-                    |kept: &Arc<Connection>| !kept.client.is_closed() && self.timelines.promotions() == kept.promotions;
+                let is_usable = |kept: &Arc<Connection>| {
+                    let epoch = self.timelines.promotions() + self.denials.load(Ordering::Relaxed);
+                    !kept.client.is_closed() && epoch == kept.epoch
+                };
                 if idle.as_ref().is_none_or(is_usable) {
                     break idle;
                 }
@@ -176,6 +179,9 @@ impl Pool {
                 // After a failover, the other connections may also lead to the old server.
                 Err(error) if connection.client.is_closed() || leads_elsewhere(&error) => {
                     idle.clear();
+                    if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
+                        self.denials.fetch_add(1, Ordering::Relaxed);
+                    }
                     Err(Failed::Broken(explain(&error)))
                 }
                 // After other errors from the server the connection is still usable.
@@ -237,6 +243,7 @@ impl Pool {
     }
 
     async fn connect_to(&self, address: &Address) -> Result<Connection, Refused> {
+        let denials = self.denials.load(Ordering::Relaxed);
         let is_plain = self.is_plain.load(Ordering::Relaxed);
         let mut connected = in_time((if is_plain { &address.plain } else { &address.limited }).connect()).await?;
         if !is_plain && connected.as_ref().is_err_and(may_refuse_options) {
@@ -278,23 +285,7 @@ impl Pool {
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => self.timelines.promotions(),
             Err(error) => return Err(explain(&error).into()),
         };
-        Ok(Connection { client, promotions })
-    }
-}
-
-/// Why there is no connection.
-enum Refused {
-    /// The server does not serve.
-    Away(String),
-    /// The server is not the present primary, which may be another one of the address.
-    Unfit(String),
-    /// The server is a primary that may lose what it acknowledges. Another primary of the address may be that of before a failover.
-    Unsafe(String),
-}
-
-impl From<String> for Refused {
-    fn from(error: String) -> Self {
-        Self::Away(error)
+        Ok(Connection { client, epoch: promotions + denials })
     }
 }
 
@@ -346,21 +337,6 @@ async fn in_time<T>(work: impl Future<Output = T>) -> Result<T, String> {
     timeout(PATIENCE, work).await.map_err(|_| NO_ANSWER.to_owned())
 }
 
-/// Returns why nothing may be stored by this server.
-fn flaw(condition: &Row) -> Option<Refused> {
-    if condition.try_get(0).unwrap_or(false) {
-        return Some(Refused::Unfit(STANDBY.to_owned()));
-    }
-    loses_commits(condition.try_get(1).unwrap_or("on"), condition.try_get(2).unwrap_or("on")).map(Refused::Unsafe)
-}
-
-/// Returns why the database can lose what it acknowledges, by its settings `synchronous_commit` and `fsync`.
-pub(super) fn loses_commits(commit: &str, fsync: &str) -> Option<String> {
-    (commit == "off" || fsync == "off").then(|| {
-        format!("the database acknowledges commits that it can lose: synchronous_commit is {commit}, fsync is {fsync}")
-    })
-}
-
 /// Returns whether a connection may have been refused because of its options: not for its user (class 28), its database (3D), the number
 /// of connections (53), or because the server shuts down or starts (57).
 fn may_refuse_options(error: &tokio_postgres::Error) -> bool {
@@ -369,11 +345,12 @@ fn may_refuse_options(error: &tokio_postgres::Error) -> bool {
 }
 
 /// Returns whether another connection may lead to a server that does what this one does not: this one has become a standby or was made
-/// read-only (25006), shuts down, or is about to start (class 57, in which only a cancelled statement says nothing about the server).
+/// read-only (25006), shuts down, or is about to start (class 57, in which only a cancelled statement says nothing about the server). Nor does
+/// another connection lead to a role that lacks a right (42501): each new one is asked for its rights.
 fn leads_elsewhere(error: &tokio_postgres::Error) -> bool {
+    let elsewhere = [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE];
     error.code().is_some_and(|code| {
-        *code == SqlState::READ_ONLY_SQL_TRANSACTION
-            || code.code().starts_with("57") && *code != SqlState::QUERY_CANCELED
+        elsewhere.contains(code) || code.code().starts_with("57") && *code != SqlState::QUERY_CANCELED
     })
 }
 

@@ -1,4 +1,4 @@
-//! TLS to the database: required when it is asked for, and checked.
+//! Encryption on the way to the database: TLS if it is asked for, and checked; none over a socket.
 
 use std::fs;
 
@@ -44,4 +44,22 @@ fn a_database_is_reached_through_tls_or_not_at_all() {
     authority.certify(&server, "db.example");
     let error = said(&format!("sslmode=require&{trusted}")).unwrap();
     assert!(error.contains("not valid for name"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_database_is_reached_over_its_socket_and_by_an_address_without_a_name() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let url = server.database().unwrap();
+    let name = url.rsplit('/').next().unwrap();
+    let folder = server.psql(&url, "SHOW unix_socket_directories").unwrap();
+    let port = server.port();
+    let socket = format!("postgres://pg@{}:{port}/{name}", folder.replace('/', "%2F"));
+    assert_eq!(Process::open(&socket, 1).pay("order-1").0, 200);
+    let seen = "SELECT client_addr IS NULL FROM pg_stat_activity WHERE application_name = 'pg sandbox' AND datname = current_database()";
+    let mut process = Process::open(&socket, 2);
+    assert!(server.psql(&url, seen).unwrap().starts_with('t'));
+    assert_eq!(process.pay("order-2").0, 200);
+    let address = format!("postgres:///{name}?user=pg&hostaddr=127.0.0.1&port={port}");
+    assert_eq!(Process::open(&address, 3).pay("order-3").0, 200);
 }

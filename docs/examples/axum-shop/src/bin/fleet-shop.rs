@@ -14,12 +14,13 @@
 //! `SHOP_ACCOUNT` is the name under which payments are stored; never change it. Shops of different accounts need a store
 //! each.
 
-use std::{env, error::Error, path::Path, process::ExitCode, time::Duration};
+use std::{env, error::Error, io, path::Path, process::ExitCode, time::Duration};
 
 use axum_shop::{
     Customers, FleetConfig, account_of_environment, exit_code, listener, public_url, serve_in_fleet, stopped,
 };
 use pg_intents::{PostgresStore, SqliteStore, StoreError};
+use tracing_subscriber::filter::LevelFilter;
 
 const UNSET: &str =
     "SHOP_STORE is not set: give the SQLite file, with its whole path, or the address of the database, postgres://…";
@@ -30,6 +31,8 @@ const MIGRATE: &str = "the database lacks tables of this version of the program;
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    // A payment that waits for the database, for example because of a missing right, says so only here.
+    tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_writer(io::stderr).init();
     exit_code(run().await)
 }
 
