@@ -115,9 +115,13 @@ impl Ran {
             End::Done(code) => format!("the adapter exited with code {code} and without a claim{}{said}", self.meant()),
             End::Signalled(signal) => format!("the adapter was killed by {signal} and made no claim{said}"),
             End::Replied(status) => {
-                let (meant, first) = (self.meant(), self.stdout.trim().lines().next().unwrap_or_default());
-                let said = if first.is_empty() { String::new() } else { format!("; its body begins: {first}") };
-                format!("the reply has HTTP {status} and no claim{meant}{said}")
+                let body = without_tags(&self.stdout);
+                let said = match (to_error(&body), self.stdout.trim().lines().next()) {
+                    (Some(error), _) => format!("; it said: {}", last(error)),
+                    (None, Some(first)) => format!("; its body begins: {first}"),
+                    (None, None) => String::new(),
+                };
+                format!("the reply has HTTP {status} and no claim{}{said}", self.meant())
             }
             End::TimedOut => {
                 format!("the adapter made no claim in time (timeout_seconds in the plan) and was killed{said}")
@@ -140,7 +144,6 @@ impl Ran {
 
     /// Returns the last words of an adapter without a claim.
     fn said(&self) -> String {
-        let last = |text: &str| text.trim().lines().last().unwrap_or_default().to_owned();
         if [&self.stdout, &self.stderr].into_iter().any(|text| has_claim(text)) {
             return "; print the claim as the last line of standard output, on one line".to_owned();
         }
@@ -172,8 +175,24 @@ fn has_claim(text: &str) -> bool {
     text.lines().any(claims) || text.find('{').is_some_and(|at| claims(&text[at..]))
 }
 
-/// Returns the text up to its last line that names an error: PHP, Java and Node print a stack trace after it.
+fn last(text: &str) -> &str {
+    text.trim().lines().last().unwrap_or_default().trim()
+}
+
+/// Returns a page without its tags: PHP prints its errors in HTML.
+fn without_tags(page: &str) -> String {
+    let parts = page.split('<').enumerate();
+    parts
+        .filter_map(|(at, part)| if at == 0 { Some(part) } else { part.split_once('>').map(|(_, text)| text) })
+        .collect()
+}
+
 fn up_to_error(text: &str) -> &str {
+    to_error(text).unwrap_or(text)
+}
+
+/// Returns the text up to its last line that names an error: PHP, Java and Node print a stack trace after it.
+fn to_error(text: &str) -> Option<&str> {
     let names_error = |line: &str| {
         let line = line.to_ascii_lowercase();
         !line.trim_start().starts_with("at ") && ["error", "exception"].iter().any(|word| line.contains(word))
@@ -182,8 +201,8 @@ fn up_to_error(text: &str) -> &str {
         *end += line.len();
         Some((*end, line))
     });
-    let end = ends.filter(|(_, line)| names_error(line)).last().map_or(text.len(), |(end, _)| end);
-    text.get(..end).unwrap_or(text)
+    let (end, _) = ends.filter(|(_, line)| names_error(line)).last()?;
+    text.get(..end)
 }
 
 /// Runs a job. `killed` completes when the drill wants the adapter killed.
@@ -243,6 +262,9 @@ mod tests {
         let replied = |body: &str| Ran::replied(200, body.to_owned());
         assert_eq!(replied("{\n\"claim\": \"unknown\"\n}\n").claim, Some(Claim::Unknown));
         assert_eq!(replied(&format!("<p>Notice</p>\n{claim}")).claim, Some(Claim::Unknown));
+        let php = "<br />\n<b>Fatal error</b>:  Uncaught Error: Call to undefined function pay() in /shop.php:28\nStack trace:\n#0 {main}\n  thrown in <b>/shop.php</b> on line <b>28</b><br />\n";
+        let told = "Fatal error:  Uncaught Error: Call to undefined function pay() in /shop.php:28";
+        assert_eq!(replied(php).trouble(), format!("the reply has HTTP 200 and no claim; it said: {told}"));
         assert_eq!(replied("Not\nfound").trouble(), "the reply has HTTP 200 and no claim; its body begins: Not");
         assert_eq!(Ran::new(End::Done(0), format!("\u{feff}{claim}"), String::new()).claim, Some(Claim::Unknown));
     }

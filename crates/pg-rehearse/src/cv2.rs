@@ -2,24 +2,24 @@
 
 use std::ops::Range;
 
-/// Returns the places of the digits next to a name for a CV2: three digits alone are everywhere.
+/// Returns the places of the first three or four digits next to a name for a CV2: three digits alone are everywhere. Other
+/// digits may stand before them, as the lengths in what PHP serialises.
 pub(crate) fn places(text: &str) -> Vec<Range<usize>> {
     let lower = text.to_ascii_lowercase();
     let second = ["code", "value", "number"];
     let pairs = ["security", "verification"].into_iter().flat_map(|one| second.map(|next| [one, next]));
     let pairs = pairs.flat_map(|words| ["", " ", "_", "-", "."].map(|separator| words.join(separator)));
     let names = ["cv2", "cvv2", "cvc2", "cvv", "cvc", "cvn", "csc"].map(str::to_owned);
+    let is_digit = |letter: char| letter.is_ascii_digit();
     let mut found = Vec::new();
     for name in names.into_iter().chain(pairs) {
         for (at, name) in lower.match_indices(&*name) {
             let after = at + name.len();
-            let is_digit = |letter: &char| letter.is_ascii_digit();
-            let Some((start, _)) = lower[after..].char_indices().take(NEAR).find(|(_, letter)| is_digit(letter)) else {
-                continue;
-            };
-            let start = after + start;
-            let length = lower[start..].chars().take_while(is_digit).count();
-            found.push(start..start + length);
+            let near = lower[after..].char_indices().take(NEAR).map(|(start, _)| after + start);
+            let mut numbers = near
+                .filter(|&start| start == after || !lower[..start].ends_with(is_digit))
+                .map(|start| start..start + lower[start..].chars().take_while(char::is_ascii_digit).count());
+            found.extend(numbers.find(|number| matches!(number.len(), 3 | 4)));
         }
     }
     found
@@ -35,7 +35,7 @@ pub(crate) fn has(text: &str, cv2: &str) -> bool {
 
 /// Returns the text without the CV2s in it.
 pub(crate) fn masked(text: &str) -> String {
-    let mut places: Vec<_> = places(text).into_iter().filter(|place| matches!(place.len(), 3 | 4)).collect();
+    let mut places = places(text);
     places.sort_unstable_by_key(|place| std::cmp::Reverse(place.start));
     places.dedup();
     let mut masked = text.to_owned();
@@ -54,6 +54,10 @@ mod tests {
         for text in ["cvv=417", "cvv2=417", "\"cvc2\": \"417\"", "CVV2Code=417", r#"{"cardCV2": "417"}"#] {
             assert!(has(text, "417"), "{text}");
             assert!(!has(&masked(text), "417") && masked(text).contains("***"), "{text}");
+        }
+        // As PHP serialises an order, with the lengths of its texts.
+        for text in ["s:3:\"cv2\";s:3:\"417\";", "s:7:\"cardCV2\";i:417;"] {
+            assert!(has(text, "417") && !has(&masked(text), "417"), "{text}");
         }
         for name in ["security code", "Security-Code", "card_security_code", "verificationValue", "CVN"] {
             assert!(has(&format!("{name}: 417"), "417"), "{name}");

@@ -27,7 +27,9 @@ pub(crate) enum Expect {
     Sale,
     /// A message was lost: at most one charge, and a true claim.
     Settled,
-    /// The same, but the requests of the integration cannot be seen.
+    /// The same, and the reply that was sent without a charge is also sent after one.
+    Unproven,
+    /// A message was lost, and the requests of the integration cannot be seen.
     Unseen,
     /// The card is declined.
     Decline,
@@ -225,7 +227,14 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
                 "the service replied that the payment is approved, but the integration claims unknown",
             ));
         }
-        Expect::Settled | Expect::Sale => findings.extend(unknown(last, charged, evidence, true)),
+        Expect::Unproven if !charged && matches!(last, Claim::Declined | Claim::NotCharged) => findings.push(warning(
+            "unproven",
+            format!(
+                "the integration claims {}, which is true here, but nothing proves it: a gateway sends this reply after a charge too",
+                last.name()
+            ),
+        )),
+        Expect::Settled | Expect::Unproven | Expect::Sale => findings.extend(unknown(last, charged, evidence, true)),
         Expect::Another if last == Claim::Paid => findings.push(failed(
             "another-payment",
             "what the lookup shows is not the payment of this order, but the integration claims paid",
@@ -386,6 +395,9 @@ mod tests {
         let another = |claim| kinds(Expect::Another, &[ran(claim)], &one, &[payment("o-1"), lookup()]);
         assert_eq!((another("paid"), another("unknown")), (vec!["another-payment"], vec![]));
         assert_eq!(kinds(Expect::Sale, &[ran("not-charged")], &[], &[payment("o-1")]), ["sale-lost"]);
+        let gateway = |claim, entries: &[Entry]| kinds(Expect::Unproven, &[ran(claim)], entries, &[payment("o-1")]);
+        assert_eq!((gateway("not-charged", &[]), gateway("paid", &one)), (vec!["unproven"], vec![]));
+        assert_eq!(gateway("unknown", &[]), ["never-looked-up"]);
     }
 
     #[test]

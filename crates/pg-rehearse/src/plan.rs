@@ -246,6 +246,12 @@ mod tests {
         for (text, told) in [
             ("timeout_second = 3\n", "line 1, column 1: timeout_second is unknown; did you mean timeout_seconds?"),
             ("timeout_seconds = \"3\"\n", "line 1, column 19: timeout_seconds must be a whole number from 1 to 600"),
+            ("timeout_seconds = 0xfff\n", "line 1, column 19: timeout_seconds must be a whole number from 1 to 600"),
+            ("[jobs]\ncharge = \"x\"\n", "line 2, column 10: jobs.charge must be a table: [jobs.charge]"),
+            (
+                "[jobs.charge]\nurl = \"http://x:99999/\"\n",
+                "line 2, column 7: the port of url must be a whole number from 1 to 65535",
+            ),
             ("timeout_seconds = 0\n", "line 1, column 19: timeout_seconds must be a whole number from 1 to 600"),
             ("[jobs.charge]\n", "line 1, column 7: job charge needs a command or a url"),
             ("[jobs.charge]\ncommand = []\n", "line 2, column 11: command is empty; set the program and its arguments"),

@@ -1,6 +1,6 @@
 //! Runs the drills of a plan, several at a time.
 
-use std::{collections::BTreeSet, future::Future, sync::Arc};
+use std::{collections::BTreeSet, future::Future, path::PathBuf, sync::Arc};
 
 use tokio::{sync::Semaphore, task::JoinSet};
 
@@ -16,7 +16,7 @@ use crate::{
     report::{Outcome, Report},
     shop::{self, Call, Silent},
     stage::{Setting, Stage, Troupe},
-    story::{self, Scene},
+    story::{self, Scene, search},
     wire::{On, Seat},
 };
 
@@ -123,8 +123,11 @@ pub async fn run(
         charged_by: Vec::new(),
     };
     tokio::pin!(cancelled);
+    let flooded = flooded(troupe.output.as_ref().map(|output| output.path().to_owned()));
+    tokio::pin!(flooded);
     let mut shop = tokio::select! {
         shop = set_up(&troupe) => shop?,
+        why = &mut flooded => return Err(why),
         () = &mut cancelled => {
             report.interrupted = true;
             return Ok(report);
@@ -133,6 +136,7 @@ pub async fn run(
     if troupe.plan.has(Job::Charge) && drills.iter().any(|scene| scene.drill.job() == Job::Charge) {
         let tried = tokio::select! {
             tried = try_ways(troupe) => tried?,
+            why = &mut flooded => return Err(why),
             () = &mut cancelled => {
                 report.interrupted = true;
                 return Ok(report);
@@ -146,6 +150,7 @@ pub async fn run(
     loop {
         let ended = tokio::select! {
             ended = playing.join_next() => ended,
+            why = &mut flooded => return Err(why),
             () = &mut cancelled => {
                 report.interrupted = !report.not_run.is_empty();
                 playing.shutdown().await;
@@ -359,6 +364,16 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
         }
         clock::pause(std::time::Duration::from_millis(50)).await;
     }
+}
+
+/// Ends when the shop has printed more than a search reads: a shop that prints in a loop would fill the disk.
+async fn flooded(output: Option<PathBuf>) -> RunError {
+    let Some(output) = output else { return std::future::pending().await };
+    while !std::fs::metadata(&output).is_ok_and(|file| file.len() > search::MOST) {
+        clock::pause(std::time::Duration::from_millis(50)).await;
+    }
+    let why = format!("the shop printed more than {} MiB, and was ended", search::MOST >> 20);
+    RunError::NotRunnable(why)
 }
 
 /// Returns how the shop of the plan has ended, if it took part in the drill. A command that started it in the background

@@ -32,7 +32,8 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Story {
     Charge(Charge),
-    Later(Later),
+    /// One after the other.
+    Later(Job, &'static [Later]),
     Redirect(Redirect),
     Callback(Callback),
     Checkout(Checkout),
@@ -51,7 +52,7 @@ impl Story {
     pub(crate) const fn job(&self) -> Job {
         match self {
             Self::Charge(_) => Job::Charge,
-            Self::Later(later) => later.job,
+            Self::Later(job, _) => *job,
             Self::Redirect(_) => Job::OpenRedirect,
             Self::Callback(_) => Job::Callback,
             Self::Checkout(checkout) => checkout.job(),
@@ -64,7 +65,7 @@ impl Story {
     fn setting(&self, troupe: &Troupe) -> Result<Setting, SetupError> {
         Ok(match self {
             Self::Charge(story) => story.setting(troupe)?,
-            Self::Later(story) => Setting::with(story.rules),
+            Self::Later(..) => Setting::plain(),
             Self::Redirect(_) => Setting::plain(),
             Self::Callback(story) => story.setting(),
             Self::Checkout(_) => Setting::plain(),
@@ -79,7 +80,7 @@ impl Scene {
     fn kills(&self) -> bool {
         let rules = match &self.story {
             Story::Charge(story) => story.rules,
-            Story::Later(story) => story.rules,
+            Story::Later(_, stories) => stories[0].fault.as_slice(),
             Story::ThreeDSecure(story) => story.rules,
             Story::Update(story) => story.rules,
             Story::Redirect(_) | Story::Callback(_) | Story::Checkout(_) => &[],
@@ -110,7 +111,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, scene: &'static Scene, round: u32
     let stage = &mut stage;
     let played = match story {
         Story::Charge(story) => charge::play(stage, story).await,
-        Story::Later(story) => later::play(stage, story).await,
+        Story::Later(job, stories) => later::play(stage, *job, stories).await,
         Story::Redirect(story) => redirect::play(stage, *story).await,
         Story::Callback(story) => callback::play(stage, *story).await,
         Story::Checkout(story) => checkout::play(stage, *story).await,

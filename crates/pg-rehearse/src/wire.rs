@@ -34,7 +34,6 @@ use crate::{
 /// The wire of one drill.
 pub(crate) struct Wire {
     house: House,
-    rules: Vec<Rule>,
     state: Mutex<State>,
     clock: Clock,
     /// Notifies when the integration must be killed.
@@ -46,8 +45,8 @@ pub(crate) struct Wire {
 #[derive(Default)]
 struct State {
     own: Own,
-    /// The number of requests that each rule has seen.
-    seen: Vec<u32>,
+    /// The faults, each with the number of requests that it has seen.
+    rules: Vec<(Rule, u32)>,
     /// How lookups fail now, whatever the rules say.
     lookups_fail: Option<Act>,
     exchanges: Vec<Exchange>,
@@ -132,12 +131,12 @@ impl Wire {
         let trap_address = trap.local_addr().map_err(|error| error.to_string())?;
         let wire = Arc::new(Self {
             house,
-            state: Mutex::new(State { seen: vec![0; rules.len()], ..State::default() }),
-            rules,
+            state: Mutex::default(),
             clock,
             kill: Notify::new(),
             trap: format!("http://{trap_address}"),
         });
+        wire.set_faults(&rules);
         let scheme = if door.is_tls() { "https" } else { "http" };
         let mut tasks = vec![tokio::spawn(serve::trap(Arc::clone(&wire), trap))];
         match door {
@@ -165,6 +164,11 @@ impl Wire {
     /// Sets the order of the drill. Requests about orders of other drills are cut.
     pub(crate) fn belongs_to(&self, own: Own) {
         self.state().own = own;
+    }
+
+    /// From now on, requests have these faults, each counted from the next request on.
+    pub(crate) fn set_faults(&self, rules: &[Rule]) {
+        self.state().rules = rules.iter().map(|rule| (*rule, 0)).collect();
     }
 
     /// From now on, lookups fail like this, or no longer fail.

@@ -129,6 +129,16 @@ fn shop(name: &str, drills: &[&str]) -> pg_rehearse::Report {
     rehearse(&plan(&fault, ""), folder.path(), &only(drills)).expect("it works")
 }
 
+/// The same with captures by a command.
+fn shop_with_commands(name: &str, drills: &[&str]) -> pg_rehearse::Report {
+    let fault = faults().into_iter().find(|fault| fault.program == "node" && fault.name == name).expect("it works");
+    let plan = plan(&fault, "");
+    let part = |job: &str| plan.split("[jobs.").find(|part| part.starts_with(job)).expect("it has this job").to_owned();
+    let plan = plan.replace(&part("capture]"), &part("refund]").replace("refund]", "capture]"));
+    let folder = tempfile::tempdir().expect("it works");
+    rehearse(&plan, folder.path(), &only(drills)).expect("it works")
+}
+
 /// A reservation can be captured in parts, so that the service's own rule hides no repeated capture.
 #[test]
 fn a_repeated_capture_and_refund_are_named_with_their_money() {
@@ -141,7 +151,14 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
     assert_eq!(told(1), ("refunded-twice", "refunded twice: 6.00 GBP instead of 3.00 GBP"));
     assert!(found.outcomes[0].drill.mend.contains("uniqueMerchantReference"));
 
-    let drills = ["M50", "M51", "M52", "M54", "M55", "M56", "M57"];
+    // As a command, which a drill can kill.
+    let killed = shop_with_commands("refund-retried", &["M82"]);
+    assert_eq!(kinds(&killed), [("M82", "captured-twice")], "{}", killed.scorecard(false));
+    let drills = ["M82", "M84"];
+    let passed = shop_with_commands("none", &drills);
+    assert_eq!(with(&passed, Verdict::Passed), drills, "{}", passed.scorecard(false));
+
+    let drills = ["M50", "M51", "M52", "M54", "M55", "M56", "M57", "M79", "M80", "M81", "M83", "M84", "M85", "M86"];
     for careful in ["none", "retried-under-reference"] {
         let passed = shop(careful, &drills);
         assert_eq!(with(&passed, Verdict::Passed), drills, "{careful}: {}", passed.scorecard(false));

@@ -50,6 +50,20 @@ fn a_shop_that_replies_503_while_it_starts_is_not_ready() {
     assert!(refused.to_string().contains("answers HTTP 503 at "), "{refused}");
 }
 
+/// It would fill the disk.
+#[test]
+fn a_shop_that_prints_without_end_is_ended() {
+    let plan = format!(
+        "[shop]\ncommand = [\"sh\", \"-c\", \"head -c 270000000 /dev/zero; exec sleep 600\"]\nready = \"http://127.0.0.1:{}/\"\n\
+         [service]\nlisten = \"127.0.0.1:{}\"\n[jobs.callback]\nurl = \"http://127.0.0.1:9/\"\n",
+        free_port(),
+        free_port()
+    );
+    let folder = tempfile::tempdir().expect("it works");
+    let refused = rehearse(&plan, folder.path(), &only(&["B06"])).expect_err("it prints too much").to_string();
+    assert!(refused.ends_with("the shop printed more than 256 MiB, and was ended"), "{refused}");
+}
+
 #[test]
 fn drills_of_an_address_at_which_nothing_listens_are_broken() {
     let plan = format!("[jobs.callback]\nurl = \"http://127.0.0.1:{}/callback\"\n", free_port());

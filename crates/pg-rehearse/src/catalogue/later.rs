@@ -4,17 +4,47 @@ use super::Text;
 use crate::{
     drill::{Family, Severity},
     plan::Job,
-    story::{Scene, Story, later::Later},
+    story::{Scene, Story, charge::Runs, later::Later},
     wire::{Act, Answer, Edit, On, Rule},
 };
 
 const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReference, which the service accepts once, and repeat it \
     only under that reference. Without a reference, never repeat an operation after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.";
 
-/// A capture or a refund of a part of 9.98 GBP.
-const fn part(job: Job, rules: &'static [Rule]) -> Story {
-    Story::Later(Later { job, amount: 300, refunded: 0, twice: false, rules })
+const ONCE: &str = "Give each capture and refund its own uniqueMerchantReference, derived from its order: the service accepts it once, also from two \
+    workers. A reference that was used is looked up, not replaced. Without a reference, store that the order was begun before you send, in one step that only one worker passes.";
+
+const UNITS: &str =
+    "transactionValue is a whole number of the smallest unit of the currency: 300 yen is 300, and 0.300 dinars is 300.";
+
+/// A part of 9.98 GBP.
+const PART: Later = Later { amount: 300, currency: "GBP", refunded: 0, runs: Runs::Once, fault: None };
+
+/// The same, whose first request has this fault.
+const fn first(act: Act) -> Later {
+    Later { fault: Some(Rule::first(On::Later, act)), ..PART }
 }
+
+/// The same, which is answered by a gateway.
+const fn gateway(executed: bool, status: u16) -> Later {
+    first(Act::Answer { executed, answer: Answer::Gateway(status) })
+}
+
+const PLAIN: &[Later] = &[PART];
+const REPLY_LOST: &[Later] = &[first(Act::DropReply)];
+const REPLY_LATE: &[Later] = &[first(Act::Hold)];
+const GARBLED: &[Later] = &[first(Act::Edit(Edit::Garble))];
+const KILLED: &[Later] = &[first(Act::Kill { executed: true, answered: false })];
+const DECLINED: &[Later] =
+    &[Later { fault: Some(Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })), ..PART }];
+/// One that is lost on its way, and each status of a gateway that does not reach the service.
+const LOST: &[Later] = &[first(Act::DropRequest), gateway(false, 502), gateway(false, 503), gateway(false, 504)];
+/// Each status of a gateway that no longer waits for the service.
+const MADE: &[Later] = &[gateway(true, 500), gateway(true, 502), gateway(true, 503), gateway(true, 504)];
+/// One that is ordered again after its end, and one that two workers have at once.
+const TWICE: &[Later] = &[Later { runs: Runs::Again, ..PART }, Later { runs: Runs::Together, ..PART }];
+/// One in a currency without decimals, and one in a currency with three.
+const CURRENCIES: &[Later] = &[Later { currency: "JPY", ..PART }, Later { currency: "BHD", ..PART }];
 
 pub(super) const SCENES: &[Scene] = &[
     Text {
@@ -25,7 +55,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The shop captures part of a reservation.",
         mend: "Send transactionValue in the smallest unit of the currency.",
     }
-    .told(Family::Money, part(Job::Capture, &[])),
+    .told(Family::Money, Story::Later(Job::Capture, PLAIN)),
     Text {
         id: "M51",
         title: "Capture, reply lost",
@@ -34,16 +64,16 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost.",
         mend: REPEAT,
     }
-    .told(Family::Money, part(Job::Capture, &[Rule::first(On::Later, Act::DropReply)])),
+    .told(Family::Money, Story::Later(Job::Capture, REPLY_LOST)),
     Text {
         id: "M52",
         title: "Capture, request lost",
         severity: Severity::High,
         basis: "2 §3.2",
-        imitates: "The capture never arrives.",
+        imitates: "The capture never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either.",
         mend: REPEAT,
     }
-    .told(Family::Money, part(Job::Capture, &[Rule::first(On::Later, Act::DropRequest)])),
+    .told(Family::Money, Story::Later(Job::Capture, LOST)),
     Text {
         id: "M53",
         title: "Partial refund",
@@ -52,7 +82,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "29 pence of a payment are refunded.",
         mend: "Send transactionValue in the smallest unit of the currency, and keep amounts as whole numbers: 0.29 * 100 is less than 29 in floating point.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 29, refunded: 0, twice: false, rules: &[] })),
+    .told(Family::Money, Story::Later(Job::Refund, &[Later { amount: 29, ..PART }])),
     Text {
         id: "M54",
         title: "Refund, reply lost",
@@ -61,19 +91,16 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Part of a payment is refunded, and the reply is lost.",
         mend: REPEAT,
     }
-    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::DropReply)])),
+    .told(Family::Money, Story::Later(Job::Refund, REPLY_LOST)),
     Text {
         id: "M55",
-        title: "Refund, HTTP 500 afterwards",
+        title: "Refund, gateway error afterwards",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "Part of a payment is refunded, and a proxy answers 500.",
+        imitates: "Part of a payment is refunded, and a gateway answers 500. So it does of three more payments, with 502, 503 and 504.",
         mend: REPEAT,
     }
-    .told(
-        Family::Money,
-        part(Job::Refund, &[Rule::first(On::Later, Act::Answer { executed: true, answer: Answer::Gateway(500) })]),
-    ),
+    .told(Family::Money, Story::Later(Job::Refund, MADE)),
     Text {
         id: "M56",
         title: "Refund, garbled reply",
@@ -82,7 +109,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Part of a payment is refunded, and the reply is damaged.",
         mend: REPEAT,
     }
-    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::Edit(Edit::Garble))])),
+    .told(Family::Money, Story::Later(Job::Refund, GARBLED)),
     Text {
         id: "M57",
         title: "Killed after the refund",
@@ -91,7 +118,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The process dies after the refund was executed, and is restarted.",
         mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it.",
     }
-    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::Kill { executed: true, answered: false })])),
+    .told(Family::Money, Story::Later(Job::Refund, KILLED)),
     Text {
         id: "M68",
         title: "Refund of more than is left",
@@ -100,7 +127,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The whole payment was refunded before, so the service refuses the refund with an error.",
         mend: "Read the reply: only transactionStatusCode 600 means that the refund was made. After an error code nothing was moved.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, refunded: 998, twice: false, rules: &[] })),
+    .told(Family::Money, Story::Later(Job::Refund, &[Later { refunded: 998, ..PART }])),
     Text {
         id: "M69",
         title: "Refund declined",
@@ -109,10 +136,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The service replies with HTTP 200 that the refund is declined.",
         mend: "Read the reply: only transactionStatusCode 600 means that the refund was made, whatever the HTTP status.",
     }
-    .told(
-        Family::Money,
-        part(Job::Refund, &[Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })]),
-    ),
+    .told(Family::Money, Story::Later(Job::Refund, DECLINED)),
     Text {
         id: "M71",
         title: "Two refunds of one payment",
@@ -122,7 +146,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Derive the reference of a refund from the order of the refund, and not from the payment: the service takes each reference \
         once, and a lookup by the reference of another refund shows that refund.",
     }
-    .told(Family::Money, Story::Later(Later { job: Job::Refund, amount: 300, refunded: 0, twice: true, rules: &[] })),
+    .told(Family::Money, Story::Later(Job::Refund, &[Later { runs: Runs::TwoOrders, ..PART }])),
     Text {
         id: "M72",
         title: "Capture declined",
@@ -131,10 +155,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The service replies with HTTP 200 that the capture is declined.",
         mend: "Read the reply: only transactionStatusCode 600 means that the capture was made, whatever the HTTP status.",
     }
-    .told(
-        Family::Money,
-        part(Job::Capture, &[Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })]),
-    ),
+    .told(Family::Money, Story::Later(Job::Capture, DECLINED)),
     Text {
         id: "M73",
         title: "Capture, reply held back beyond the timeout",
@@ -143,7 +164,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Part of a reservation is captured, and the reply arrives only after the caller's timeout.",
         mend: REPEAT,
     }
-    .told(Family::Money, part(Job::Capture, &[Rule::first(On::Later, Act::Hold)])),
+    .told(Family::Money, Story::Later(Job::Capture, REPLY_LATE)),
     Text {
         id: "M74",
         title: "Refund, reply held back beyond the timeout",
@@ -152,5 +173,77 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Part of a payment is refunded, and the reply arrives only after the caller's timeout.",
         mend: REPEAT,
     }
-    .told(Family::Money, part(Job::Refund, &[Rule::first(On::Later, Act::Hold)])),
+    .told(Family::Money, Story::Later(Job::Refund, REPLY_LATE)),
+    Text {
+        id: "M79",
+        title: "Refund, request lost",
+        severity: Severity::High,
+        basis: "2 §3.2",
+        imitates: "The refund never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either.",
+        mend: REPEAT,
+    }
+    .told(Family::Money, Story::Later(Job::Refund, LOST)),
+    Text {
+        id: "M80",
+        title: "Capture, gateway error afterwards",
+        severity: Severity::Critical,
+        basis: "2 §3.2, A96",
+        imitates: "Part of a reservation is captured, and a gateway answers 500. So it does of three more reservations, with 502, 503 and 504.",
+        mend: REPEAT,
+    }
+    .told(Family::Money, Story::Later(Job::Capture, MADE)),
+    Text {
+        id: "M81",
+        title: "Capture, garbled reply",
+        severity: Severity::Critical,
+        basis: "2 §3.2, A96",
+        imitates: "Part of a reservation is captured, and the reply is damaged.",
+        mend: REPEAT,
+    }
+    .told(Family::Money, Story::Later(Job::Capture, GARBLED)),
+    Text {
+        id: "M82",
+        title: "Killed after the capture",
+        severity: Severity::Critical,
+        basis: "2 §3.2, A96",
+        imitates: "The process dies after the capture was executed, and is restarted.",
+        mend: "Store the intended capture before you send it; after a restart, claim unknown instead of repeating it.",
+    }
+    .told(Family::Money, Story::Later(Job::Capture, KILLED)),
+    Text {
+        id: "M83",
+        title: "A refund ordered twice",
+        severity: Severity::Critical,
+        basis: "2 §3.2, §4.3",
+        imitates: "A clerk clicks twice: the same order of a refund arrives again after its refund. Another one is handed to two workers at once.",
+        mend: ONCE,
+    }
+    .told(Family::Money, Story::Later(Job::Refund, TWICE)),
+    Text {
+        id: "M84",
+        title: "A capture ordered twice",
+        severity: Severity::Critical,
+        basis: "2 §3.2, §4.3, A96",
+        imitates: "The same order of a capture arrives again after its capture. Another one is handed to two workers at once.",
+        mend: ONCE,
+    }
+    .told(Family::Money, Story::Later(Job::Capture, TWICE)),
+    Text {
+        id: "M85",
+        title: "Refunds in other currencies",
+        severity: Severity::High,
+        basis: "2 §3.2, §4.3",
+        imitates: "300 yen of a payment are refunded, and 0.300 Bahraini dinars of another one.",
+        mend: UNITS,
+    }
+    .told(Family::Money, Story::Later(Job::Refund, CURRENCIES)),
+    Text {
+        id: "M86",
+        title: "Captures in other currencies",
+        severity: Severity::High,
+        basis: "2 §3.2, §4.3",
+        imitates: "300 yen of a reservation are captured, and 0.300 Bahraini dinars of another one.",
+        mend: UNITS,
+    }
+    .told(Family::Money, Story::Later(Job::Capture, CURRENCIES)),
 ];

@@ -13,6 +13,9 @@ use crate::{
     wire::{Act, Answer, Edit, LateAt, On, Rule},
 };
 
+const GATEWAY: &str = "A gateway error does not say whether the card was charged. Look the payment up by its \
+        uniqueMerchantReference before anything else; send again only under the same reference.";
+
 pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "M01",
@@ -132,7 +135,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The service is overloaded and refuses before it does anything.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Unproven), ..Charge::PLAIN }),
     Text {
         id: "M14",
         title: "Garbled reply",
@@ -236,4 +239,31 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Wait longer for the reply to a payment than for any other reply.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::Slow(900))], ..Charge::PLAIN }),
+    Text {
+        id: "M76",
+        title: "HTTP 503 after the charge",
+        severity: Severity::Critical,
+        basis: "2 §7",
+        imitates: "The card is charged, and a gateway that waits for the service no longer answers 503.",
+        mend: GATEWAY,
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M77",
+        title: "HTTP 504 after the charge",
+        severity: Severity::Critical,
+        basis: "2 §7",
+        imitates: "The card is charged after a gateway has stopped waiting, and the gateway answers 504.",
+        mend: GATEWAY,
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(504) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    Text {
+        id: "M78",
+        title: "HTTP 504 without a charge",
+        severity: Severity::High,
+        basis: "2 §7",
+        imitates: "A gateway cannot reach the service, and answers 504.",
+        mend: GATEWAY,
+    }
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Gateway(504) })], judged: Judged::Money(Expect::Unproven), ..Charge::PLAIN }),
 ];

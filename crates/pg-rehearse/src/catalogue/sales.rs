@@ -20,7 +20,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Success page opened by hand",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "A visitor opens the success page with a key that does not exist.",
+        imitates: "A visitor opens the success page with a key that does not exist, and again with status=1 and what else a callback says about a payment.",
         mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::ByHand)),
@@ -29,7 +29,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Success page without a key",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "A visitor opens the success page without any parameter.",
+        imitates: "A visitor opens the success page without a key, and again with status=1 and what else a callback says about a payment.",
         mend: "Any visitor can open the success page: look the trans_key up, and compare amount, currency and order.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::WithoutKey)),
@@ -110,8 +110,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Amounts with separators",
         severity: Severity::High,
         basis: "3 §4.8, A125",
-        imitates: "Customers pay 9.98 and 1,048.00 pounds, and 1,048.00 euro if the shop takes euro, and come back.",
-        mend: "The value of a lookup has the separators of its currency, 1,048.00 or 1.048,00: compare it in the smallest unit.",
+        imitates: "Customers pay 9.98 and 1,048.00 pounds, and 1,048.00 euro and 1,048.000 dinars if the shop takes them, and come back.",
+        mend: "The value of a lookup has the separators of its currency, 1,048.00 or 1.048,00: compare it in the smallest unit. The item_price of a link has the decimals of its currency: dinars have three.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Separators)),
     Text {

@@ -103,9 +103,10 @@ impl Reading<'_> {
 
     fn timeout(&mut self, value: &Value<'_>) -> Duration {
         let seconds = match value.get_ref() {
-            DeValue::Integer(number) => number.as_str().parse().ok().filter(|seconds| (1..=600).contains(seconds)),
+            DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix()).ok(),
             _ => None,
         };
+        let seconds = seconds.filter(|seconds| (1..=600).contains(seconds));
         if seconds.is_none() {
             self.mistake(value.span(), TIMEOUT.to_owned());
         }
@@ -150,12 +151,18 @@ impl Reading<'_> {
 
     fn url(&mut self, name: &str, value: &Value<'_>) -> Option<String> {
         let word = self.word(name, value)?;
-        let uri = word.parse::<http::Uri>().ok();
-        if uri.is_some_and(|uri| uri.scheme_str() == Some("http") && uri.host().is_some_and(|host| !host.is_empty())) {
-            return Some(word);
+        let uri = word.parse::<http::Uri>().unwrap_or_default();
+        let host = uri.host().filter(|host| uri.scheme_str() == Some("http") && !host.is_empty());
+        let Some((host, authority)) = host.zip(uri.authority()) else {
+            self.mistake(value.span(), format!("{name} must begin with http:// and name a host"));
+            return None;
+        };
+        // A port that is no number of a port is not taken for none.
+        if !authority.as_str().ends_with(host) && uri.port_u16().is_none_or(|port| port == 0) {
+            self.mistake(value.span(), format!("the port of {name} must be a whole number from 1 to 65535"));
+            return None;
         }
-        self.mistake(value.span(), format!("{name} must begin with http:// and name a host"));
-        None
+        Some(word)
     }
 
     fn jobs(&mut self, value: &Value<'_>, plan: &mut Plan) {
@@ -179,7 +186,7 @@ impl Reading<'_> {
     }
 
     fn job(&mut self, job: Job, value: &Value<'_>, plan: &mut Plan) -> Option<Means> {
-        let table = self.table(job.name(), value)?;
+        let table = self.table(&format!("jobs.{}", job.name()), value)?;
         let mut means = None;
         for (key, value) in table {
             let twice = means.is_some() && matches!(key.get_ref().as_ref(), "command" | "url");

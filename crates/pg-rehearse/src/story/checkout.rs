@@ -97,10 +97,13 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
     let order = Order::made(stage, &name).await?;
     let mut seen = Seen::default();
     let mut findings = Vec::new();
-    for Foreign { key, why, other, failure } in keys(stage, story, &order).await? {
+    for foreign in keys(stage, story, &order).await? {
+        let query = returning(&order, &foreign);
+        let Foreign { key, why, other, failure, .. } = &foreign;
+        let failure = *failure;
         let before = stage.exchanges().len();
         stage.wire().fail_lookups(failure);
-        seen = match come_back(stage, "opened by hand", &returning(&order, &key)).await {
+        seen = match come_back(stage, "opened by hand", &query).await {
             Err(_) if failure == Some(Act::Hold) => {
                 stage.wire().fail_lookups(None);
                 let why = "the success page gives no answer while its lookup gets none: set a timeout for each lookup";
@@ -111,12 +114,12 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
         // A page may leave the work to a queue, and show it with the key or without.
         let is_later = !page::says_paid(&seen) && !key.is_empty() && seen.status < 400;
         if is_later {
-            stage.settled_since(Job::CheckoutReturn, &key, before).await;
-            seen = come_back(stage, "opened again", &returning(&order, &key)).await?;
+            stage.settled_since(Job::CheckoutReturn, key, before).await;
+            seen = come_back(stage, "opened again", &query).await?;
         }
-        let why = if is_later { format!("{why} (it says so when it is opened again)") } else { why };
+        let why = if is_later { format!("{why} (it says so when it is opened again)") } else { why.clone() };
         if page::says_paid(&seen) {
-            let meant = match &other {
+            let meant = match other {
                 Some(other) => meant(stage, &order, other, &seen).await?,
                 None => Meant::ThisOrder,
             };
@@ -142,6 +145,8 @@ struct Foreign {
     key: String,
     /// What is wrong if the page then says paid.
     why: String,
+    /// Whether the address also has what a callback says about a payment.
+    has_status: bool,
     /// How lookups fail meanwhile.
     failure: Option<Act>,
     /// The order that was paid with it, if the shop made it.
@@ -150,7 +155,13 @@ struct Foreign {
 
 impl Foreign {
     fn new(key: String, why: &str) -> Self {
-        Self { key, why: why.to_owned(), failure: None, other: None }
+        Self { key, why: why.to_owned(), has_status: false, failure: None, other: None }
+    }
+
+    /// One of a visitor who adds the status of a payment to the address.
+    fn with_status(key: String) -> Self {
+        let why = "the success page says paid for an address with status=1, but nothing was charged: any visitor can write it";
+        Self { has_status: true, ..Self::new(key, why) }
     }
 }
 
@@ -174,22 +185,31 @@ async fn keys(stage: &mut Stage, story: Checkout, order: &Order) -> Result<Vec<F
             let key = other.pay(stage)?.1;
             vec![Foreign { other: Some(other), ..Foreign::new(key, why) }]
         }
-        Checkout::WithoutKey => vec![Foreign::new(String::new(), by_hand)],
+        Checkout::WithoutKey => {
+            vec![Foreign::new(String::new(), by_hand), Foreign::with_status(String::new())]
+        }
         Checkout::LookupDown => FAILURES
             .map(|(what, how)| {
                 let why = format!("the success page says paid while lookups {what}");
                 Foreign { failure: Some(how), ..Foreign::new(stage.dice.letters(32), &why) }
             })
             .into(),
-        _ => vec![Foreign::new(stage.dice.letters(32), by_hand)],
+        _ => {
+            let key = stage.dice.letters(32);
+            vec![Foreign::new(key.clone(), by_hand), Foreign::with_status(key)]
+        }
     })
 }
 
 /// Returns the parameters of the success page; an empty key is left out.
-fn returning<'a>(order: &'a Order, key: &'a str) -> Vec<(&'static str, &'a str)> {
+fn returning<'a>(order: &'a Order, foreign: &'a Foreign) -> Vec<(&'static str, &'a str)> {
     let mut query = vec![("order", &*order.name), ("amount", "998")];
-    if !key.is_empty() {
-        query.push(("trans_key", key));
+    if !foreign.key.is_empty() {
+        query.push(("trans_key", &*foreign.key));
+    }
+    if foreign.has_status {
+        query.extend([("trans_reference", &*order.name), ("trans_type", "auth")]);
+        query.extend([("trans_value", "9.98"), ("currency", "GBP"), ("status", "1")]);
     }
     query
 }

@@ -2,13 +2,16 @@
 
 use serde_json::json;
 
-use super::{Played, charge::without_timeout};
+use super::{
+    Played,
+    charge::{Runs, without_timeout},
+};
 use crate::{
-    adapter::{Claim, End},
+    adapter::{Claim, End, Ran},
     books::{Entry, money},
-    finding::Finding,
+    finding::{Finding, Verdict},
     house::{SetupError, text},
-    judge::{self, broken, fault, untouched},
+    judge::{self, broken, doubt, fault, untouched},
     plan::Job,
     stage::Stage,
     wire::{On, Rule},
@@ -17,62 +20,100 @@ use crate::{
 /// A capture or a refund with its fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Later {
-    pub(crate) job: Job,
     pub(crate) amount: u64,
+    pub(crate) currency: &'static str,
     /// What the runner has refunded before.
     pub(crate) refunded: u64,
-    /// Whether it is done for two orders, each of this amount.
-    pub(crate) twice: bool,
-    pub(crate) rules: &'static [Rule],
+    /// How many times it is ordered. Each of two orders is of this amount.
+    pub(crate) runs: Runs,
+    pub(crate) fault: Option<Rule>,
 }
 
 impl Later {
     /// Whether nothing goes wrong.
     const fn is_plain(&self) -> bool {
-        self.rules.is_empty() && self.refunded == 0
+        self.fault.is_none() && self.refunded == 0
     }
 }
 
 /// The earlier reservation or payment.
 const ORIGINAL: u64 = 998;
+/// One in another currency: an amount in a wrong unit is not refused as more than is left.
+const LARGE_ORIGINAL: u64 = 99_800;
 
-pub(crate) async fn play(stage: &mut Stage, story: &Later) -> Played {
-    let key = original(stage, story)?;
-    let mut line = json!({
-        "job": story.job.name(),
-        "order": stage.order,
-        "transactionKey": key,
-        "amount": story.amount,
-        "currency": "GBP",
-    });
-    let ran = stage.run(story.job, &line).await;
-    if matches!(ran.end, End::Killed | End::TimedOut) && ran.claim.is_none() {
-        line["attempt"] = 2.into();
-        stage.run(story.job, &line).await;
+/// Plays captures or refunds one after the other, each of another payment, until one fails.
+pub(crate) async fn play(stage: &mut Stage, job: Job, stories: &[Later]) -> Played {
+    let name = stage.order.clone();
+    let mut findings = Vec::new();
+    for (at, story) in stories.iter().enumerate() {
+        if at > 0 {
+            stage.order = format!("{name}-{}", at + 1);
+        }
+        findings.extend(part(stage, job, story).await?);
+        if findings.iter().any(|one| one.verdict != Verdict::Warning) {
+            break;
+        }
     }
-    if story.twice {
-        line["order"] = format!("{}-2", stage.order).into();
-        stage.run(story.job, &line).await;
-    }
-    stage.arrive_late();
-    let mut findings = if story.twice { both(stage, story)? } else { judged(stage, story)? };
-    findings.extend(judge::unasked(&stage.entries()?, story.asked()));
-    findings.extend(without_timeout(stage, story.rules));
     Ok(stage.judged(findings))
 }
 
+async fn part(stage: &mut Stage, job: Job, story: &Later) -> Result<Vec<Finding>, SetupError> {
+    let key = original(stage, job, story)?;
+    stage.wire().set_faults(story.fault.as_slice());
+    let (ran, sent) = (stage.ran().len(), stage.exchanges().len());
+    let mut line = json!({
+        "job": job.name(),
+        "order": stage.order,
+        "transactionKey": key,
+        "amount": story.amount,
+        "currency": story.currency,
+    });
+    if story.runs == Runs::Together {
+        stage.run_together(job, &line).await;
+    } else {
+        let ran = stage.run(job, &line).await;
+        if matches!(ran.end, End::Killed | End::TimedOut) && ran.claim.is_none() {
+            line["attempt"] = 2.into();
+            stage.run(job, &line).await;
+        }
+    }
+    if story.runs == Runs::TwoOrders {
+        line["order"] = format!("{}-2", stage.order).into();
+    }
+    if matches!(story.runs, Runs::TwoOrders | Runs::Again) {
+        stage.run(job, &line).await;
+    }
+    stage.arrive_late();
+    let entries = stage.entries()?;
+    let has_sent = stage.exchanges().iter().skip(sent).any(|one| one.is(On::Later));
+    let evidence = Evidence { job, ran: &stage.ran()[ran..], entries: &entries, has_sent };
+    let mut findings = if story.runs == Runs::TwoOrders { both(story, &evidence) } else { judged(story, &evidence) };
+    findings.extend(judge::unasked(&entries, asked(job)));
+    findings.extend(without_timeout(stage, story.fault.as_slice()));
+    Ok(findings)
+}
+
+/// What was seen of one of them.
+struct Evidence<'a> {
+    job: Job,
+    ran: &'a [Ran],
+    entries: &'a [Entry],
+    /// Whether a capture, a cancellation or a refund was sent.
+    has_sent: bool,
+}
+
 /// A reservation or a payment made by the runner.
-fn original(stage: &mut Stage, story: &Later) -> Result<String, SetupError> {
+fn original(stage: &mut Stage, job: Job, story: &Later) -> Result<String, SetupError> {
     let number = stage.dice.card_number();
-    let price = ORIGINAL.to_string();
-    let method = if story.job == Job::Capture { "transaction/preauth" } else { "transaction/auth" };
+    let price = if story.currency == "GBP" { ORIGINAL } else { LARGE_ORIGINAL }.to_string();
+    let method = if job == Job::Capture { "transaction/preauth" } else { "transaction/auth" };
     let paid = stage.house.call(
         method,
         &[
             ("cardNumber", &number),
             ("cardExpiryMonth", "12"),
             ("cardExpiryYear", "49"),
-            ("currency", "GBP"),
+            ("currency", story.currency),
             ("itemName0", "Tea"),
             ("itemPrice0", &price),
         ],
@@ -86,38 +127,39 @@ fn original(stage: &mut Stage, story: &Later) -> Result<String, SetupError> {
     Ok(key.to_owned())
 }
 
-impl Later {
-    /// The type of its transactions.
-    const fn kind(&self) -> &'static str {
-        if matches!(self.job, Job::Capture) { "Capture" } else { "Refund" }
-    }
+/// Returns the types of transactions that a job may make. What is left of a reservation after a capture may be cancelled.
+const fn asked(job: Job) -> &'static [&'static str] {
+    if matches!(job, Job::Capture) { &["Capture", "CancelPreAuth"] } else { &["Refund"] }
+}
 
-    /// Returns the types of transactions that it may make. What is left of a reservation after a capture may be cancelled.
-    const fn asked(&self) -> &'static [&'static str] {
-        if matches!(self.job, Job::Capture) { &["Capture", "CancelPreAuth"] } else { &["Refund"] }
+impl Evidence<'_> {
+    /// What the job makes.
+    const fn what(&self) -> &'static str {
+        if matches!(self.job, Job::Capture) { "capture" } else { "refund" }
     }
 
     /// Returns its transactions in the ledger.
-    fn done(&self, stage: &Stage) -> Result<Vec<Entry>, SetupError> {
-        Ok(stage.entries()?.into_iter().filter(|entry| entry.approved && entry.kind == self.kind()).collect())
+    fn done(&self) -> Vec<&Entry> {
+        let kind = asked(self.job)[0];
+        self.entries.iter().filter(|entry| entry.approved && entry.kind == kind).collect()
     }
 }
 
 /// Checks that each order of two has its own refund. A shop may refuse the second one.
-fn both(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
-    if let Some(silent) = stage.ran().iter().find(|ran| ran.claim.is_none()) {
-        return Ok(vec![broken(silent.trouble())]);
+fn both(story: &Later, evidence: &Evidence<'_>) -> Vec<Finding> {
+    if let Some(silent) = evidence.ran.iter().find(|ran| ran.claim.is_none()) {
+        return vec![broken(silent.trouble())];
     }
-    let what = story.kind().to_lowercase();
-    if !stage.exchanges().iter().any(|one| one.is(On::Later)) {
-        return Ok(vec![untouched(&format!("sent no {what}"))]);
+    let what = evidence.what();
+    if !evidence.has_sent {
+        return vec![untouched(&format!("sent no {what}"))];
     }
-    let done = story.done(stage)?;
-    let claimed = |claim| stage.ran().iter().filter(|ran| ran.claim == Some(claim)).count();
+    let done = evidence.done();
+    let claimed = |claim| evidence.ran.iter().filter(|ran| ran.claim == Some(claim)).count();
     let (paid, unknown) = (claimed(Claim::Paid), claimed(Claim::Unknown));
-    let told = format!("two {what}s of one payment: {}", judge::count(done.len(), &what));
-    Ok(if let Some(wrong) = done.iter().find(|entry| entry.amount != story.amount) {
-        let right = money(story.amount, "GBP");
+    let told = format!("two {what}s of one payment: {}", judge::count(done.len(), what));
+    if let Some(wrong) = done.iter().find(|entry| entry.amount != story.amount) {
+        let right = money(story.amount, story.currency);
         vec![fault("wrong-amount", format!("{} instead of {right} was moved", wrong.money()))]
     } else if paid > done.len() {
         vec![fault("nothing-moved-but-said-paid", format!("{told}, but the integration claims paid for {paid}"))]
@@ -129,49 +171,53 @@ fn both(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
         vec![fault("outcome-not-read", "nothing went wrong, but the integration claims unknown")]
     } else {
         Vec::new()
-    })
+    }
 }
 
-fn judged(stage: &Stage, story: &Later) -> Result<Vec<Finding>, SetupError> {
-    let kind = story.kind();
-    let done = story.done(stage)?;
+fn judged(story: &Later, evidence: &Evidence<'_>) -> Vec<Finding> {
+    let what = evidence.what();
+    let done = evidence.done();
     let moved: u64 = done.iter().map(|entry| entry.amount).sum();
     let mut findings = Vec::new();
-    let amounts = format!("{} instead of {}", money(moved, "GBP"), money(story.amount, "GBP"));
+    let amounts = format!("{} instead of {}", money(moved, story.currency), money(story.amount, story.currency));
     if moved > story.amount && done.len() > 1 {
         let (twice, verb) =
-            if story.job == Job::Capture { ("captured-twice", "captured") } else { ("refunded-twice", "refunded") };
+            if evidence.job == Job::Capture { ("captured-twice", "captured") } else { ("refunded-twice", "refunded") };
         let times = if done.len() == 2 { "twice".to_owned() } else { format!("{} times", done.len()) };
         findings.push(fault(twice, format!("{verb} {times}: {amounts}")));
     } else if moved != 0 && moved != story.amount {
         findings.push(fault("wrong-amount", format!("{amounts} was moved")));
     }
-    let claims: Vec<Claim> = stage.ran().iter().filter_map(|ran| ran.claim).collect();
-    let Some(last) = claims.last() else {
-        let trouble = stage.ran().last().map(crate::adapter::Ran::trouble).unwrap_or_default();
-        findings.push(broken(trouble));
-        return Ok(findings);
-    };
+    let claims: Vec<Claim> = evidence.ran.iter().filter_map(|ran| ran.claim).collect();
+    // One that is started again after a kill or a timeout needs no claim before.
+    let needed = if story.runs == Runs::Once { 1 } else { evidence.ran.len() };
+    if let Some(silent) = evidence.ran.iter().rev().take(needed).find(|ran| ran.claim.is_none()) {
+        findings.push(broken(silent.trouble()));
+        return findings;
+    }
+    let denied = claims.iter().find(|claim| matches!(claim, Claim::Declined | Claim::NotCharged));
     if moved == 0 && claims.contains(&Claim::Paid) {
         findings.push(fault("nothing-moved-but-said-paid", "the integration claims paid, but no money was moved"));
     }
-    if moved > 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
+    if let Some(denied) = denied.filter(|_| moved > 0) {
         findings.push(fault(
             "moved-but-denied",
-            format!("the integration claims {}, but the money was moved", last.name()),
+            format!("the integration claims {}, but the money was moved", denied.name()),
         ));
     }
-    if story.is_plain() && moved == 0 && matches!(last, Claim::Declined | Claim::NotCharged) {
-        findings.push(fault(
-            "nothing-moved",
-            format!("nothing went wrong, but the integration claims {}, and no money was moved", last.name()),
-        ));
+    if let Some(denied) = denied.filter(|_| story.is_plain() && moved == 0) {
+        let told = format!("the integration claims {}, and no money was moved", denied.name());
+        findings.push(if story.currency == "GBP" || evidence.has_sent {
+            fault("nothing-moved", format!("nothing went wrong, but {told}"))
+        } else {
+            doubt("currency-refused", format!("a {what} in {} is not sent: {told}", story.currency))
+        });
     }
-    if story.is_plain() && *last == Claim::Unknown {
+    if story.is_plain() && story.runs == Runs::Once && claims.contains(&Claim::Unknown) {
         findings.push(fault("outcome-not-read", "nothing went wrong, but the integration claims unknown"));
     }
-    if findings.is_empty() && !stage.exchanges().iter().any(|one| one.is(On::Later)) {
-        findings.push(untouched(&format!("sent no {}", kind.to_lowercase())));
+    if findings.is_empty() && !evidence.has_sent {
+        findings.push(untouched(&format!("sent no {what}")));
     }
-    Ok(findings)
+    findings
 }

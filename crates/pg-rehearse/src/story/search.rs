@@ -46,10 +46,12 @@ impl Place {
     }
 }
 
-/// The maximum number of bytes read from one file: its end.
-const MOST_OF_FILE: u64 = 16 << 20;
-/// The maximum number of bytes read from all files of a search. One file is in memory at a time.
-const MOST: u64 = 256 << 20;
+/// The maximum number of bytes read from all files of a search.
+pub(crate) const MOST: u64 = 256 << 20;
+/// How many of them are in memory at a time.
+const PIECE: u64 = 16 << 20;
+/// The bytes at the end of a piece that are searched again with the next one: a secret may lie in both.
+const OVERLAP: usize = 4 << 10;
 /// The maximum number of files listed of a folder.
 const FILES: usize = 10_000;
 
@@ -102,10 +104,12 @@ impl Watch {
                         stage.troupe.output.as_ref().filter(|_| stage.troupe.plan.calls_shop(Job::Charge))
                     {
                         let credentials = *place == Place::OutputCredentials;
-                        findings.extend(match since(output.path(), self.before) {
-                            Ok(text) => self.texts(stage, "the shop's output", &text, !credentials, credentials),
-                            Err(error) => vec![not_searched(format!("the shop's output: {error}"))],
+                        let searched = since(output.path(), self.before, |text| {
+                            findings.extend(self.texts(stage, "the shop's output", text, !credentials, credentials));
                         });
+                        if let Err(error) = searched {
+                            findings.push(not_searched(format!("the shop's output: {error}")));
+                        }
                     }
                 }
                 Place::LogsCards | Place::LogsCredentials => {
@@ -146,8 +150,14 @@ impl Watch {
                 }
             }
         }
-        findings.dedup();
-        findings
+        let mut told = Vec::new();
+        for finding in findings {
+            // Each piece of a file may have it.
+            if !told.contains(&finding) {
+                told.push(finding);
+            }
+        }
+        told
     }
 
     fn texts(&self, stage: &Stage, place: &str, text: &str, cards: bool, credentials: bool) -> Vec<Finding> {
@@ -214,11 +224,13 @@ fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) ->
             unread.push(format!("{} and older files, after {} MiB", file_name(path), budget >> 20));
             break;
         }
-        match end_of(path, left.min(MOST_OF_FILE)) {
-            Ok(bytes) => {
-                left = left.saturating_sub(bytes.len() as u64);
-                findings.extend(search(&file_name(path), &String::from_utf8_lossy(&bytes)));
+        let name = file_name(path);
+        match pieces(path, left, |text| findings.extend(search(&name, text))) {
+            Ok(length) if length > left => {
+                unread.push(format!("the beginning of {name}, after {} MiB", budget >> 20));
+                left = 0;
             }
+            Ok(length) => left -= length,
             // The file was deleted meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => unread.push(format!("{}: {error}", file_name(path))),
@@ -236,23 +248,27 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Returns what was added to a file, or the end of it. A file that became shorter was written anew.
-fn since(path: &Path, before: u64) -> io::Result<String> {
+/// Searches what was added to a file. A file that became shorter was written anew.
+fn since(path: &Path, before: u64, search: impl FnMut(&str)) -> io::Result<()> {
     let length = fs::metadata(path)?.len();
     let added = length.checked_sub(before).unwrap_or(length);
-    end_of(path, added.min(MOST_OF_FILE)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    pieces(path, added, search).map(drop)
 }
 
-/// Returns the last bytes of a file.
-fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// Searches the last bytes of a file, piece by piece. Returns its length.
+fn pieces(path: &Path, most: u64, mut search: impl FnMut(&str)) -> io::Result<u64> {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
     let mut file = fs::File::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut file = file.take(most);
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    while file.by_ref().take(PIECE).read_to_end(&mut bytes)? > 0 {
+        search(&String::from_utf8_lossy(&bytes));
+        bytes.drain(..bytes.len().saturating_sub(OVERLAP));
+    }
+    Ok(length)
 }
 
 /// Returns all files below a folder.
@@ -327,7 +343,8 @@ mod tests {
         let read = [("newest".to_owned(), (1 << 20) + 6), ("newer".to_owned(), (1 << 20) - 6)];
         assert_eq!(searched.take(), read);
         let told: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
-        assert_eq!(told, ["not searched: older and older files, after 2 MiB"]);
+        let beginning = "not searched: the beginning of newer, after 2 MiB";
+        assert_eq!(told, [beginning, "not searched: older and older files, after 2 MiB"]);
 
         assert_eq!(in_files(files(folder.path()), MOST, search), []);
         assert_eq!(searched.take().len(), 4);
@@ -339,10 +356,34 @@ mod tests {
     #[test]
     fn a_file_that_became_shorter_is_read_from_its_beginning() {
         let file = tempfile::NamedTempFile::new().unwrap();
+        let added = || {
+            let mut added = String::new();
+            since(file.path(), 8, |text| added.push_str(text)).unwrap();
+            added
+        };
         fs::write(file.path(), "before, after").unwrap();
-        assert_eq!(since(file.path(), 8).unwrap(), "after");
+        assert_eq!(added(), "after");
         fs::write(file.path(), "anew").unwrap();
-        assert_eq!(since(file.path(), 8).unwrap(), "anew");
+        assert_eq!(added(), "anew");
+    }
+
+    /// A database is not written at its end.
+    #[test]
+    fn a_large_file_is_searched_as_a_whole_in_pieces_and_where_two_of_them_meet() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (number, piece) = ("4111115703353726", usize::try_from(PIECE).unwrap());
+        for at in [0, piece - 8, 2 * piece] {
+            let mut bytes = vec![b'.'; 2 * piece + number.len()];
+            bytes[at..at + number.len()].copy_from_slice(number.as_bytes());
+            fs::write(file.path(), bytes).unwrap();
+            let (mut longest, mut found) = (0, false);
+            let length = pieces(file.path(), MOST, |text| {
+                longest = longest.max(text.len());
+                found |= text.contains(number);
+            });
+            assert!(found && longest <= piece + OVERLAP, "{at}: {longest}");
+            assert_eq!(length.unwrap(), (2 * piece + number.len()) as u64);
+        }
     }
 
     #[test]

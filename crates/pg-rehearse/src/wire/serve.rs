@@ -32,7 +32,7 @@ pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Resul
         return Err(Cut);
     }
     // No other fault is decided before the body says whose order the request is about.
-    let is_early = wire.rules.iter().any(|rule| rule.act == Act::CutAfterHead);
+    let is_early = wire.state().rules.iter().any(|(rule, _)| rule.act == Act::CutAfterHead);
     let early = if is_early { wire.act(&exchange) } else { None };
     if early == Some(Act::CutAfterHead) {
         wire.arrived(exchange, early);
@@ -62,7 +62,7 @@ impl Wire {
             return state.lookups_fail;
         }
         let mut met = None;
-        for (rule, seen) in self.rules.iter().zip(&mut state.seen) {
+        for (rule, seen) in &mut state.rules {
             if exchange.is(rule.on) {
                 *seen += 1;
                 if met.is_none() && rule.meets(*seen) {

@@ -25,7 +25,8 @@ if os.path.exists(path):
     with open(path) as kept:
         tokens = json.load(kept)["tokens"]
     call("canceltoken", {"tokenid": tokens[-1]})  # two links of one order could both be paid
-price = str(job["amount"]) if job["currency"] == "JPY" else "%.2f" % (job["amount"] / 100)
+digits = {"JPY": 0, "BHD": 3}.get(job["currency"], 2)
+price = "%.*f" % (digits, job["amount"] / 10 ** digits)
 reply = call("gettoken", {
     "item_name[0]": "Order",
     "item_price[0]": price,

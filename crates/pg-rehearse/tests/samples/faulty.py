@@ -251,6 +251,21 @@ class Addressed(http.client.HTTPConnection):
         super().request(method, url + "?apiKey=" + os.environ["PG_API_KEY"], body, headers or {})
 
 
+class Gateway(http.client.HTTPConnection):
+    """Takes the reply of a gateway to a payment for proof that nothing was charged."""
+
+    def request(self, method, url, body=None, headers=None):
+        super().request(method, url, body, headers or {})
+        self.is_payment = "lookup" not in url
+
+    def getresponse(self):
+        response = super().getresponse()
+        if self.is_payment and response.status in (503, 504):
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
+        return response
+
+
 if FAULT == "latin-1":
     pay.urllib.parse.urlencode = lambda form: careful_urlencode(form, encoding="latin-1", errors="replace")
 if FAULT == "signs-encoded":
@@ -287,6 +302,8 @@ if FAULT == "refunds-what-it-finds":
     pay.look_up = look_up
 if FAULT == "redirects-followed":
     pay.http.client.HTTPConnection = Following
+if FAULT == "gateway-error-is-not-charged":
+    pay.http.client.HTTPConnection = Gateway
 if FAULT == "key-in-address":
     pay.http.client.HTTPConnection = Addressed
 if FAULT == "tls-not-verified":

@@ -8,7 +8,7 @@ const env = process.env;
 const FAULT = env.FAULT ?? "";
 const MOST = 64 * 1024;
 
-function send(path, form) {
+function exchange(path, form) {
   const url = new URL(path);
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(2000); // for the whole reply
@@ -17,19 +17,23 @@ function send(path, form) {
       const parts = [];
       response.on("data", (part) => parts.push(part));
       response.on("aborted", () => reject(new Error("aborted")));
-      response.on("end", () => resolve(Buffer.concat(parts).toString("utf8")));
+      response.on("end", () => resolve({ status: response.statusCode, text: Buffer.concat(parts).toString("utf8") }));
     });
     request.on("error", reject);
     request.end(new URLSearchParams(form).toString());
   });
 }
 
+const send = async (path, form) => (await exchange(path, form)).text;
+
 async function call(method, parameters) {
   const form = { apiKey: env.PG_API_KEY, apiPassword: env.PG_API_PASSWORD, ...parameters };
   const names = Object.keys(form).filter((name) => form[name] !== "");
   names.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
   form.shaSignature = createHash("sha512").update(names.map((n) => `${n}=${form[n]}${env.PG_SHA_KEY}`).join("")).digest("hex");
-  return parsed(await send(`${env.PG_BASE_URL}/v3/${method}/json`, form));
+  const { status, text } = await exchange(`${env.PG_BASE_URL}/v3/${method}/json`, form);
+  if (status > 500) throw Object.assign(new Error(`HTTP ${status}`), { isOfGateway: true });
+  return parsed(text);
 }
 
 /** A reply whose numbers are texts, as they are written: 998.00 is not 998. */
@@ -89,7 +93,7 @@ const digitsOf = (currency) => ({ JPY: 0, BHD: 3 })[currency] ?? 2;
 
 /** An amount in the units of its currency. */
 function decimal(amount, currency) {
-  const digits = FAULT === "two-decimals-in-checkout" ? 2 : digitsOf(currency);
+  const digits = FAULT === "two-decimals-in-checkout" || (FAULT === "dinars-with-two-decimals" && currency === "BHD") ? 2 : digitsOf(currency);
   return (amount / 10 ** digits).toFixed(digits);
 }
 
@@ -230,6 +234,7 @@ async function success(query) {
   if (FAULT === "success-never-asks") return json({ claim: "unknown" });
   if (FAULT === "success-in-german") return page(200, "<h1>Vielen Dank, die Bestellung ist bezahlt</h1>");
   if (FAULT === "success-in-few-words") return page(200, "<h1>Paid</h1><p>Your order ships today.</p>");
+  if (FAULT === "status-in-address-trusted" && query.get("status") === "1") return page(200, "<h1>Thank you for your order</h1>");
   if (FAULT === "success-trusted") return page(200, "<h1>Thank you for your order</h1>");
   if (FAULT === "order-by-token") {
     const name = await orderOfKey(query.get("trans_key"));
@@ -379,14 +384,17 @@ async function threeDSecure(job) {
   return json({ claim: "unknown" });
 }
 
-/** Sent once, unless a reference of their own protects them. */
+/** Sent once. A reference of their own protects them from an order that arrives twice, and from repeats. */
 async function later(job, method, attempt = 0) {
   const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
+  const isNewEach = ["refund-retried", "retried-after-timeout", "retried-after-gateway-error"].includes(FAULT);
   if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
-  const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : job.amount;
+  const unit = FAULT === "later-in-two-decimals" ? 10 ** (2 - digitsOf(job.currency)) : 1;
+  const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : Math.trunc(job.amount * unit);
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
-  const named = { "retried-under-reference": `${job.order}-later`, "refund-of-payment": `refund-${job.transactionKey}` }[FAULT];
-  const reference = named ? { uniqueMerchantReference: named } : {};
+  const start = isNewEach ? `-${job.attempt ?? 1}-${attempt}` : "";
+  const named = FAULT === "refund-of-payment" ? `refund-${job.transactionKey}` : `${job.order}-later${start}`;
+  const reference = FAULT === "later-without-reference" ? {} : { uniqueMerchantReference: named };
   try {
     const reply = await call(method, { transactionKey: job.transactionKey, transactionValue: amount, ...reference });
     if (FAULT === "amounts-in-pounds" && reply.errorCode) return json({ claim: "not-charged" });
@@ -394,7 +402,9 @@ async function later(job, method, attempt = 0) {
     if (FAULT === "any-answer-is-done" || (FAULT === "http-200-is-done" && !reply.errorCode)) return json({ claim: "paid" });
     return json(outcome(reply) ?? { claim: "unknown" });
   } catch (error) {
-    const repeatsThis = repeats || (FAULT === "retried-after-timeout" && isTimeout(error));
+    if (FAULT === "failure-is-done") return json({ claim: "paid" });
+    const isMeant = { "retried-after-timeout": isTimeout(error), "retried-after-gateway-error": error.isOfGateway };
+    const repeatsThis = repeats || isMeant[FAULT];
     if (repeatsThis && attempt < 2) return later(job, method, attempt + 1);
     if (FAULT === "capture-falls-back-to-repeat") {
       await enterprise("repeat", { prev_trans_key: job.transactionKey, trans_type: "Auth", trans_value: (job.amount / 100).toFixed(2) });

@@ -1,4 +1,4 @@
-//! Amounts that the service writes with separators: 1,048.00 GBP, and 1.048,00 EUR.
+//! Amounts that the service writes with separators: 1,048.00 GBP, 1.048,00 EUR and 1,048.000 BHD.
 
 use super::{charges_of, not_read};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The first one is written without a separator of thousands: a page that is not read as paid then proves nothing.
-const ORDERS: [(u64, &str); 3] = [(PRICE, "GBP"), (104_800, "GBP"), (104_800, "EUR")];
+const ORDERS: [(u64, &str); 4] = [(PRICE, "GBP"), (104_800, "GBP"), (104_800, "EUR"), (1_048_000, "BHD")];
 
 /// Pays orders of these prices, and comes back.
 pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
@@ -27,13 +27,19 @@ pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
         let ran = stage.run(Job::Checkout, &line).await;
         let Some(token) = token_of(&ran) else {
             let is_refused = !ran.answer.is_empty() || matches!(ran.end, End::Replied(400..));
-            return Ok(match currency {
-                _ if is_first || !is_refused => Ok(vec![broken(no_link(&ran))]),
-                // A currency has to be configured on the account (spec 3 §4.1).
-                "EUR" => Ok(Vec::new()),
+            match currency {
+                _ if is_first || !is_refused => return Ok(Ok(vec![broken(no_link(&ran))])),
                 // A shop may have a highest amount.
-                _ => Err(format!("the shop refuses an order of {}: {}", money(price, currency), no_link(&ran))),
-            });
+                "GBP" => {
+                    return Ok(Err(format!(
+                        "the shop refuses an order of {}: {}",
+                        money(price, currency),
+                        no_link(&ran)
+                    )));
+                }
+                // A currency has to be configured on the account (spec 3 §4.1).
+                _ => continue,
+            }
         };
         stage.prepared()?;
         let key = pay(&stage.house, &token)?;
