@@ -6,6 +6,7 @@ use core::ops::Range;
 mod base64;
 mod groups;
 mod letters;
+mod names;
 mod row;
 
 pub use letters::{digit, is_invisible};
@@ -19,9 +20,8 @@ const SHOWN_LAST: usize = 4;
 /// The shortest and longest card numbers that the service accepts (spec 2 §8).
 const CARD_NUMBER_DIGITS: core::ops::RangeInclusive<usize> = 12..=19;
 
-/// What names of a CV2 contain, in lower case and without separators. `cid` is missing, since it is part of too many names.
-const CV2_NAMES: [&str; 9] =
-    ["cv2", "cvv", "cvc", "cvn", "csc", "securitycode", "verificationcode", "verificationvalue", "verificationnumber"];
+/// Replaces a value whose name marks it as a secret.
+pub(crate) const HIDDEN: &str = "***";
 
 /// Positions in a text have 32 bits. In a longer text, which no reader takes, every digit is masked.
 const LONGEST: usize = u32::MAX as usize;
@@ -94,13 +94,17 @@ pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
     if has_card_number(text) { masked(text) } else { Cow::Borrowed(text) }
 }
 
+/// Returns a value as `Debug` and serde show it: nothing of a secret, which its name tells, and no card number.
+pub(crate) fn named<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
+    if !value.is_empty() && names_a_secret(name) { Cow::Borrowed(HIDDEN) } else { masked(value) }
+}
+
 /// Whether the name of a parameter marks its value as secret, in any letter case and with any separators: `cardCV2`,
 /// `collect_security_code`, `api-password`.
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {
     let name = plain_name(name);
-    let words = ["pass", "secret", "apikey", "shakey", "birth"];
-    CV2_NAMES.iter().chain(&words).any(|word| name.contains(word))
+    names::CV2.iter().chain(&names::OTHER).any(|word| name.contains(word))
 }
 
 /// Whether the name of a parameter marks its value as a CV2, in any letter case and with any separators.
@@ -113,7 +117,7 @@ pub fn names_a_secret(name: &str) -> bool {
 #[must_use]
 pub fn names_a_cv2(name: &str) -> bool {
     let name = plain_name(name);
-    CV2_NAMES.iter().any(|word| name.contains(word))
+    names::CV2.iter().any(|word| name.contains(word))
 }
 
 /// Returns the ASCII letters and digits of a name, in lower case: names that differ in letter case and separators are equal then.
@@ -357,7 +361,7 @@ mod tests {
         {
             assert!(!names_a_secret(name) && !names_a_cv2(name), "{name}");
         }
-        for name in ["apiPassword", "api-key", "sha key", "date.of.birth", "client_secret"] {
+        for name in ["apiPassword", "api-key", "sha key", "date.of.birth", "client_secret", "mccSurname"] {
             assert!(names_a_secret(name) && !names_a_cv2(name), "{name}");
         }
     }

@@ -2,7 +2,10 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::field::{Field, around_number, number_between};
+use crate::{
+    field::{Field, around_number, number_between},
+    mask,
+};
 
 /// Receives the parameters of a request one by one, in signing order: by name, ignoring ASCII case (spec 1 §5).
 pub trait ParameterSink {
@@ -137,7 +140,7 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Parameters {
 impl core::fmt::Debug for Parameters {
     /// Shows only names: values of unknown fields may be secret.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries(self.iter().map(|(name, _)| crate::mask::text(name))).finish()
+        f.debug_list().entries(self.iter().map(|(name, _)| mask::masked(name))).finish()
     }
 }
 
@@ -220,17 +223,16 @@ impl<'a> Iterator for NamedIter<'a> {
 impl ExactSizeIterator for NamedIter<'_> {}
 
 impl core::fmt::Debug for NamedIter<'_> {
-    /// Masked like the parameters.
+    /// Masks likely card numbers, and hides values whose names mark them as secrets.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let masked = self.clone().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value)));
-        f.debug_map().entries(masked).finish()
+        let shown = self.clone().map(|(name, value)| (mask::masked(name), mask::named(name, value)));
+        f.debug_map().entries(shown).finish()
     }
 }
 
 impl core::fmt::Debug for Named {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let masked = self.iter().map(|(name, value)| (crate::mask::text(name), crate::mask::text(value)));
-        f.debug_map().entries(masked).finish()
+        self.into_iter().fmt(f)
     }
 }
 

@@ -4,8 +4,10 @@
 //! fields in the order of the tables. The records themselves are generated.
 
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
+use core::fmt;
 
 use crate::{
+    mask,
     parameters::Named,
     text::Text,
     value::{Extra, Value},
@@ -27,6 +29,14 @@ pub trait Record {
     fn missing(&self) -> Option<&'static str> {
         None
     }
+
+    /// Whether a field may contain a card number as people type it, so that serde masks it. Keys and references stay
+    /// whole, since people look them up.
+    #[cfg(feature = "serde")]
+    #[doc(hidden)]
+    fn is_free_text(&self, _name: &str) -> bool {
+        false
+    }
 }
 
 impl<R: Record + ?Sized> Record for Box<R> {
@@ -44,6 +54,11 @@ impl<R: Record + ?Sized> Record for Box<R> {
 
     fn missing(&self) -> Option<&'static str> {
         (**self).missing()
+    }
+
+    #[cfg(feature = "serde")]
+    fn is_free_text(&self, name: &str) -> bool {
+        (**self).is_free_text(name)
     }
 }
 
@@ -93,7 +108,7 @@ pub trait RecordMap {
 ///     assert_eq!((field, error.error_code.as_str()), ("cardNumber", "108"));
 /// }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Keyed<R>(Vec<(String, R)>);
 
 impl<R> Keyed<R> {
@@ -117,6 +132,12 @@ impl<R> Keyed<R> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl<R: fmt::Debug> fmt::Debug for Keyed<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(name, record)| (mask::masked(name), record))).finish()
     }
 }
 

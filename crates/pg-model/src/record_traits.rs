@@ -75,6 +75,14 @@ macro_rules! record_fields {
             write::extra(out, &self.extra);
         }
 
+        #[cfg(feature = "serde")]
+        fn is_free_text(&self, name: &str) -> bool {
+            match name {
+                $($($wire => $crate::serialize::is_free_text($wire, &self.$field),)?)*
+                _ => false,
+            }
+        }
+
         $(
             fn missing(&self) -> Option<&'static str> {
                 let missing: fn(&Self) -> Option<&'static str> = $missing;

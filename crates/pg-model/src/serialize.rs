@@ -1,10 +1,13 @@
 //! Records and outcomes as serde data, for logs and stores: with wire names, in the order of the tables.
 //!
-//! A card number is masked to its first six and last four digits, and so is a value that looks like one in an unknown
-//! field, in an input of the card form and in a field of the bank. A value whose name marks it as a secret, such as a CV2
-//! or a date of birth, is written as `***`. Requests, secrets and machine states are not serialisable, on purpose.
+//! A card number is masked to its first six and last four digits, and so is a value that looks like one in a free text, such
+//! as the cardholder's name or an error message, in an unknown field, in an input of the card form and in a field of the bank.
+//! A value whose name marks it as a secret, such as a CV2 or a date of birth, is written as `***`, also within an unknown
+//! field. Keys, references and telephone numbers are written whole, since people look them up; `Debug` masks those that look
+//! like card numbers too. Requests, secrets and machine states are not serialisable, on purpose.
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
+use core::any::Any;
 
 use serde::{
     Serialize, Serializer,
@@ -12,7 +15,7 @@ use serde::{
 };
 
 use crate::{
-    Outcome, Value, mask,
+    Extra, Outcome, Value, mask,
     record::{ListShape, Record, RecordWriter},
 };
 
@@ -41,17 +44,22 @@ enum Node {
     Unknown(Value),
 }
 
-/// Replaces a secret.
-const HIDDEN: &str = "***";
-
-fn hides(name: &str, value: &str) -> bool {
-    !value.is_empty() && mask::names_a_secret(name)
+/// Whether a field may contain whatever people type. Of the telephone numbers with 12 digits, one in ten has the check digit of a
+/// card number.
+pub(crate) fn is_free_text(name: &str, field: &dyn Any) -> bool {
+    field.is::<String>() && !["obile", "phone", "msisdn"].iter().any(|telephone| name.contains(telephone))
 }
 
 impl Tree {
     fn of(record: &dyn Record) -> Self {
         let mut tree = Self::default();
         record.write(&mut tree);
+        for (name, node) in &mut tree.0 {
+            match node {
+                Node::Text(text) if record.is_free_text(name) => *text = mask::identifier(text).into_owned(),
+                _ => {}
+            }
+        }
         tree
     }
 
@@ -63,16 +71,15 @@ impl Tree {
 impl RecordWriter for Tree {
     fn text(&mut self, name: &str, value: &str) {
         let value = match name {
-            _ if hides(name, value) => HIDDEN.to_owned(),
-            "cardNumber" => mask::text(value),
-            _ => value.to_owned(),
+            "cardNumber" => mask::masked(value),
+            _ if mask::names_a_secret(name) => mask::named(name, value),
+            _ => value.into(),
         };
-        self.put(name, Node::Text(value));
+        self.put(name, Node::Text(value.into_owned()));
     }
 
     fn named(&mut self, name: &str, value: &str) {
-        let value = if hides(name, value) { HIDDEN.to_owned() } else { mask::text(value) };
-        self.put(&mask::text(name), Node::Text(value));
+        self.put(&mask::masked(name), Node::Text(mask::named(name, value).into_owned()));
     }
 
     fn number(&mut self, name: &str, value: &str) {
@@ -88,12 +95,13 @@ impl RecordWriter for Tree {
     }
 
     fn map(&mut self, name: &str, records: &mut dyn Iterator<Item = (&str, &dyn Record)>) {
-        let named = records.map(|(name, record)| (name.to_owned(), Node::Record(Self::of(record))));
+        let named = records.map(|(name, record)| (mask::text(name), Node::Record(Self::of(record))));
         self.put(name, Node::Record(Self(named.collect())));
     }
 
     fn value(&mut self, name: &str, value: &Value) {
-        self.put(name, Node::Unknown(value.clone()));
+        let (name, value) = Extra::shown_field(name, value);
+        self.put(&name, Node::Unknown(value.clone()));
     }
 }
 
@@ -121,25 +129,61 @@ impl Serialize for Node {
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Text(text) => serializer.serialize_str(&mask::text(text)),
+            Self::Text(text) => serializer.serialize_str(&mask::masked(text)),
             Self::List(values) => serializer.collect_seq(values),
-            Self::Record(extra) => serializer.collect_map(extra.iter().map(|(name, value)| (mask::text(name), value))),
+            Self::Record(extra) => serializer.collect_map(extra.shown()),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString as _;
+    use alloc::{format, string::ToString as _};
 
     use crate::{
-        CardKeyDetails, CheckoutToken, Dialect, Outcome, Record, RedirectData, Reply, Transaction, decode_into,
+        CardKeyDetails, CheckoutToken, Dialect, Outcome, Record, RedirectData, Reply, SmsReply, Transaction,
+        decode_into,
     };
 
     fn read<R: Record + Default>(body: &str) -> R {
         let mut reply = Reply::<R>::default();
         decode_into(body.as_bytes(), &mut reply).unwrap();
         reply.record
+    }
+
+    /// What a service, or a proxy before it, may repeat of a request, in fields that no document lists.
+    const ECHO: &str = r#"{"apiPassword":"canary-1","cardSecurityCode":"9171","echo":{"cardCV2":"9172","mccSurname":"canary-2",
+        "pan":"4111111111111111","password":{"old":"canary-3"},"empty":{"cvv":""}},"list":[{"cvv":"9173"}],
+        "4111111111111111":"x","bankCvv":"9174","bankNote":"4111111111111111"}"#;
+
+    #[test]
+    fn serde_and_debug_hide_secrets_in_unknown_fields_and_in_those_of_the_bank() {
+        let paid = read::<Transaction>(ECHO);
+        let data = serde_json::to_string(&paid).unwrap();
+        let outcome = serde_json::to_string(&Outcome::Approved(paid.clone())).unwrap();
+        for shown in [&data, &outcome, &format!("{paid:?}"), &format!("{:?}", (&paid.bank).into_iter())] {
+            for secret in ["canary", "917", "4111111111111111"] {
+                assert!(!shown.contains(secret), "{secret} in {shown}");
+            }
+        }
+        assert!(data.contains(r#""empty":{"cvv":""}"#), "{data}");
+        assert!(format!("{paid:?}").contains(r#""empty": {"cvv": ""}"#), "{paid:?}");
+    }
+
+    // spec: 2 §2.2
+    #[test]
+    fn serde_and_debug_hide_what_a_customer_types_into_the_wrong_input() {
+        let form = read::<RedirectData>(
+            r#"{"cardholderName":"4111111111111111","cardNumber":"4111111111111111","cardCV2":"9171","collectCvv":"9172",
+                "collect4111111111111111":"x","errors":{"4111111111111111":{"errorMessage":"4111111111111111","cvv":"9173"},
+                "cardNumber":{"errorCode":"108","errorMessage":"no 4111 1111 1111 1111"}}}"#,
+        );
+        for shown in [serde_json::to_string(&form).unwrap(), format!("{form:?}")] {
+            for secret in ["917", "4111111111111111", "4111 1111"] {
+                assert!(!shown.contains(secret), "{secret} in {shown}");
+            }
+            assert!(shown.contains("no 4111 11** **** 1111"), "{shown}");
+        }
     }
 
     #[test]
@@ -186,5 +230,9 @@ mod tests {
         assert!(data.contains(r#""cardNumber":"400000******1000""#), "{data}");
         assert!(data.contains(r#""cardUniqueIdentifier":"4000000000001000""#), "identifiers stay: {data}");
         assert!(data.contains(r#""cardKey":"a-1""#));
+        let reply = read::<SmsReply>(r#"{"sms":{"msisdn":"447700900122","message":"4111111111111111"}}"#);
+        let data = serde_json::to_value(&reply).unwrap();
+        assert_eq!(data["sms"]["msisdn"], "447700900122", "{data}");
+        assert_eq!(data["sms"]["message"], "411111******1111", "{data}");
     }
 }

@@ -75,6 +75,17 @@ impl Extra {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Returns the fields as `Debug` and serde show them. The texts within the values are masked when they are shown.
+    pub(crate) fn shown(&self) -> impl ExactSizeIterator<Item = (Cow<'_, str>, &Value)> {
+        self.iter().map(|(name, value)| Self::shown_field(name, value))
+    }
+
+    pub(crate) fn shown_field<'f>(name: &'f str, value: &'f Value) -> (Cow<'f, str>, &'f Value) {
+        const HIDDEN: &Value = &Value::Text(Cow::Borrowed(mask::HIDDEN));
+        let hides = value.as_text() != Some("") && mask::names_a_secret(name);
+        (mask::masked(name), if hides { HIDDEN } else { value })
+    }
 }
 
 /// Returns a text to store. The shortest texts take no memory of their own: a reply of a megabyte may contain half a
@@ -100,16 +111,14 @@ fn kept(text: Cow<'_, str>) -> Cow<'static, str> {
 
 impl fmt::Debug for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hidden = Value::Text(Cow::Borrowed("***"));
-        let shown = |(name, value)| (mask::text(name), if mask::names_a_secret(name) { &hidden } else { value });
-        f.debug_map().entries(self.iter().map(shown)).finish()
+        f.debug_map().entries(self.shown()).finish()
     }
 }
 
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => mask::text(text).fmt(f),
+            Self::Text(text) => mask::masked(text).fmt(f),
             Self::List(values) => f.debug_list().entries(values).finish(),
             Self::Record(record) => record.fmt(f),
         }

@@ -12,7 +12,7 @@ const CHOICES = {
 };
 
 /** The form that each derivation requires of a key. */
-const KEY_FORMS = { verbatim: "32 bytes", sha256: "text", hex: "64 hexadecimal digits" };
+const KEY_FORMS = { verbatim: "32 bytes", sha256: "text that is not empty", hex: "64 hexadecimal digits" };
 
 /** The compiled module refuses longer data too; here it is not even copied. */
 const LONGEST_DATA = 1 << 20;
@@ -88,8 +88,8 @@ function parameters(address) {
 }
 
 function sorted(answer, formId, said) {
-  const { errors = {}, errorCode = "", traceCode = "", errorMessage = "", extra = {}, ...fields } = said;
-  const data = { ...fields, extra };
+  const { errors = {}, errorCode = "", traceCode = "", errorMessage = "", extra = {}, collect = [], ...fields } = said;
+  const data = { ...fields, ...collected(collect), extra };
   switch (answer) {
     case ACCEPTED:
       return { ok: data, formId };
@@ -98,6 +98,16 @@ function sorted(answer, formId, said) {
     case FAILED:
       return { error: { kind: "service", errorCode, traceCode, errorMessage }, formId };
   }
+}
+
+/** Returns the inputs of a list of names and values. The values of equal names, as of check boxes, are joined by commas. */
+function collected(list) {
+  const inputs = {};
+  for (let at = 0; at < list.length; at += 2) {
+    const [name, value] = list.slice(at, at + 2);
+    inputs[name] = Object.hasOwn(inputs, name) ? `${inputs[name]},${value}` : value;
+  }
+  return inputs;
 }
 
 const fault = ({ errorCode = "", traceCode = "", errorMessage = "", extra = {} }) => ({

@@ -1,7 +1,7 @@
 /** Settings for what the documents of the service leave open. The defaults are those of the sandbox and of every part of this project. */
 export interface Choices {
   /**
-   * How the API key becomes the AES-256 key: its 32 bytes unchanged, its SHA-256 hash, or its 64 hexadecimal digits.
+   * How the API key becomes the AES-256 key: its 32 bytes unchanged, the SHA-256 hash of its text, or its 64 hexadecimal digits.
    * @default "verbatim"
    */
   keyDerivation?: "verbatim" | "sha256" | "hex";
@@ -45,9 +45,12 @@ export interface RedirectData {
   cardExpiryYear: string;
   /** Always empty. */
   cardCV2: string;
-  /** Inputs of the form whose names begin with `collect`. */
+  /** Inputs of the form whose names begin with `collect`. The values of inputs with equal names are joined by commas. */
   [name: `collect${string}`]: string;
-  /** Fields that the documents do not name, or that have another form there. */
+  /**
+   * Fields that the documents do not name, or that have another form there. A name that is repeated in a row has an array
+   * of its values; elsewhere the last value of a name counts.
+   */
   extra: { [name: string]: Unknown };
 }
 

@@ -1,12 +1,13 @@
 //! The content of a redirect, in a form that a typed program can rely on even if the redirect is forged.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 use core::mem;
 
 use pg_model::{Cv2, Extra, Keyed, RedirectData, Value, json, mask};
 
 /// Returns one object with the documented names, each a text. Unknown fields, and fields of another shape, are in a
-/// member `extra`, also within each error.
+/// member `extra`, also within each error. The collected inputs are in a member `collect`, as a list of a name, its value, the
+/// next name and so on: members of an object with equal names would replace each other in JavaScript.
 pub(crate) fn json(mut data: RedirectData) -> String {
     // The service masks the number and omits the CV2 (spec 2 §2.2). Forged data may contain both.
     data.card_number = mask::card_number(data.card_number.expose()).into();
@@ -19,7 +20,19 @@ pub(crate) fn json(mut data: RedirectData) -> String {
         errors.push(name, error);
     }
     data.errors = errors;
+    let mut collected = Vec::new();
+    for (name, value) in mem::take(&mut data.collect).iter() {
+        collected.push(text(name));
+        collected.push(text(value));
+    }
+    if !collected.is_empty() {
+        data.extra.push("collect", Value::List(collected));
+    }
     json::write(&data)
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(String::from(text).into())
 }
 
 fn set_apart(extra: &mut Extra) {

@@ -30,7 +30,7 @@ pub struct KeyProblem;
 ///
 /// # Errors
 ///
-/// [`KeyProblem`] if the key has the wrong length for its derivation, should be hexadecimal and is not, or is not text.
+/// [`KeyProblem`] if the key is empty or has the wrong length for its derivation, should be hexadecimal and is not, or is not text.
 pub fn decode(api_key: &[u8], choices: &Choices, data: &str, iv: &str) -> Result<Decoded, KeyProblem> {
     let api_key = str::from_utf8(api_key).map_err(|_| KeyProblem)?;
     let cipher = SessionCipher::with_derivation(api_key, choices.key_derivation).map_err(|_| KeyProblem)?;
@@ -94,7 +94,17 @@ mod tests {
         assert_eq!(decoded(xml), decoded(json));
         let Decoded::Accepted(said) = decoded(xml) else { panic!() };
         let data = NOTHING.replacen("\"\"", "\"A & B\"", 1);
-        assert_eq!(said, format!("{{{data},\"collectA\":\"1\"}}"));
+        assert_eq!(said, format!("{{{data},\"collect\":[\"collectA\",\"1\"]}}"));
+    }
+
+    #[test]
+    fn each_value_of_a_repeated_input_is_kept() {
+        let xml = "<serviceResponse><collectA>1</collectA><collectB/><collectA>2</collectA></serviceResponse>";
+        let Decoded::Accepted(said) = decoded(xml) else { panic!() };
+        assert_eq!(
+            said,
+            format!("{{{NOTHING},\"collect\":[\"collectA\",\"1\",\"collectB\",\"\",\"collectA\",\"2\"]}}")
+        );
     }
 
     #[test]
@@ -157,7 +167,10 @@ mod tests {
     #[test]
     fn a_key_of_another_form_is_misuse() {
         let hex = Choices { key_derivation: KeyDerivation::Hex, ..Choices::default() };
-        for (key, choices) in [(&b"short"[..], Choices::default()), (&[b'g'; 64], hex), (&[0xff; 32], hex)] {
+        let sha256 = Choices { key_derivation: KeyDerivation::Sha256, ..Choices::default() };
+        for (key, choices) in
+            [(&b"short"[..], Choices::default()), (&[b'g'; 64], hex), (&[0xff; 32], hex), (b"", sha256)]
+        {
             assert_eq!(decode(key, &choices, "", ""), Err(KeyProblem));
         }
     }

@@ -95,6 +95,19 @@ test("what is forged keeps its promised shape", () => {
   assert.deepEqual([said.ok, said.errors], [undefined, {}]);
 });
 
+test("each value of a repeated input is kept", () => {
+  const inputs = (text) => {
+    const { collectA, collectB, extra } = decoded(encrypted(text)).ok;
+    return [collectA, collectB, extra];
+  };
+  const xml = "<collectA>gift</collectA><collectA>insured</collectA><collectB>1</collectB><collectA/><note>a</note><note>b</note>";
+  assert.deepEqual(inputs(`<serviceResponse>${xml}</serviceResponse>`), ["gift,insured,", "1", { note: ["a", "b"] }]);
+  assert.deepEqual(inputs('{"collectA":"gift","collectA":"insured"}'), ["gift,insured", undefined, {}]);
+  assert.deepEqual(inputs('{"collectA":["gift","insured"]}'), [undefined, undefined, { collectA: ["gift", "insured"] }]);
+  const { ok } = decoded(encrypted('{"collect":"1","collectproto__":"2"}'));
+  assert.deepEqual([ok.collect, ok.collectproto__, ok.extra], ["1", "2", {}]);
+});
+
 test("the error of the form is the service's, and another kind", () => {
   const said = decoded(encrypted('{"errorCode":136,"traceCode":"12345678","errorMessage":"Session expired"}'));
   const error = { kind: "service", errorCode: "136", traceCode: "12345678", errorMessage: "Session expired" };

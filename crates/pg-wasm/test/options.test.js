@@ -62,6 +62,7 @@ test("a program's mistakes are told, whatever the address is", () => {
     [{ apiKey, keyDerivation: "hex" }, /"hex" needs 64 hexadecimal digits/],
     [{ apiKey: "g".repeat(64), keyDerivation: "hex" }, /"hex" needs 64 hexadecimal digits/],
     [{ apiKey: new Uint8Array(32).fill(255), keyDerivation: "sha256" }, /"sha256" needs text/],
+    [{ apiKey: "", keyDerivation: "sha256" }, /"sha256" needs text that is not empty/],
     [{ apiKey, keyDerivation: "md5" }, /keyDerivation: one of verbatim, sha256, hex/],
     [{ apiKey, ivFormat: "base64" }, /ivFormat: one of detect, text, hex/],
     [{ apiKey, textEncoding: "" }, /textEncoding: one of detect, base64, base64url, hex/],

@@ -1,4 +1,4 @@
-//! Files: the length of hand-written ones, the header of generated ones, no absolute paths.
+//! Files: the length of hand-written ones, the header of generated ones, no absolute paths, equal copies.
 
 use super::{Source, Violation};
 
@@ -12,6 +12,9 @@ const FIRST_PAGE: (&str, usize) = ("docs/contributing.md", 10_000);
 const MACHINE_FOLDERS: &[&str] =
     &[concat!("/", "root/"), concat!("/", "work/"), concat!("/", "home/"), concat!("/", "Users/")];
 
+/// Files of two crates that state the same, where neither crate may use the other.
+const COPIES: &[[&str; 2]] = &[["crates/pg-model/src/mask/names.rs", "crates/pg-crypto/src/explain/masking/names.rs"]];
+
 /// How many lines at the top a generated file has for saying so.
 const HEADER_LINES: usize = 5;
 
@@ -21,7 +24,13 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
         .iter()
         .flat_map(|source| [length(source), first_page(source), header(source), machine_path(source), place(source)])
         .flatten()
+        .chain(COPIES.iter().filter_map(|both| copy(both, sources)))
         .collect()
+}
+
+fn copy(both: &[&str; 2], sources: &[Source]) -> Option<Violation> {
+    let [one, other] = both.map(|path| sources.iter().find(|source| source.path == path).map(|source| &source.text));
+    (one != other).then(|| Violation::new(both[1], format!("differs from {}", both[0]), "make both files equal"))
 }
 
 fn length(source: &Source) -> Option<Violation> {
@@ -118,6 +127,16 @@ mod tests {
         );
         assert!(complaints("docs/contributing.md", &text[1..]).is_empty());
         assert!(complaints("docs/guide/sandbox.md", &text).is_empty());
+    }
+
+    #[test]
+    fn copies_are_equal() {
+        let [one, other] = COPIES[0];
+        assert!(check(&[source(one, "//! A"), source(other, "//! A")]).is_empty());
+        for sources in [vec![source(one, "//! A"), source(other, "//! B")], vec![source(one, "//! A")]] {
+            let told: Vec<_> = check(&sources).iter().map(ToString::to_string).collect();
+            assert_eq!(told, [format!("{other}: differs from {one}; make both files equal")]);
+        }
     }
 
     #[test]

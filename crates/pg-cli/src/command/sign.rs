@@ -44,9 +44,13 @@ impl ToSign {
     /// Returns the parameters and the key.
     ///
     /// # Errors
-    /// If a parameter is invalid, or a required setting of the account is missing.
+    /// If a parameter is invalid, shaSignature is given twice, or a required setting of the account is missing.
     pub(super) fn read(self) -> Result<(Given, ShaKey), Failure> {
         let mut given = Given::read(&self.parameters)?;
+        // A receiver may read either one.
+        if given.parameters.iter().filter(|(name, _)| *name == "shaSignature").count() > 1 {
+            return Err(Failure::misuse("shaSignature is given more than once"));
+        }
         let details = Details::gather(self.account)?;
         given.warn_of_secrets();
         if self.with_credentials {

@@ -54,13 +54,27 @@ fn verify_answers_by_its_exit_code() {
 }
 
 #[test]
+fn two_signatures_are_misuse() {
+    let valid = format!("shaSignature={SIGNATURE}");
+    let rest = PARAMETERS.iter().filter(|parameter| !parameter.starts_with("sha"));
+    for both in [[valid.as_str(), "shaSignature=00"], ["shaSignature=00", &valid], [&valid, &valid]] {
+        for command in ["verify", "explain"] {
+            let given = [command].iter().chain(&both).chain(rest.clone()).copied().collect::<Vec<_>>();
+            pg(given).env("PG_SHA_KEY", KEY).run().ends(2).says("shaSignature is given more than once");
+        }
+    }
+}
+
+#[test]
 fn explain_masks_and_finds_the_mistake() {
-    let ended = words("explain --with-credentials cardNumber=4111111111111111 cardCV2=9876 currency=GBP")
-        .account("http://127.0.0.1:1")
-        .run()
-        .ends(0)
-        .prints("cardNumber=411111******1111‹shaKey›")
-        .hides(&["4111111111111111", "9876"]);
+    let ended = words(
+        "explain --with-credentials cardNumber=4111111111111111 cardCV2=9876 date_of_birth=01011970 currency=GBP",
+    )
+    .account("http://127.0.0.1:1")
+    .run()
+    .ends(0)
+    .prints("cardNumber=411111******1111‹shaKey›")
+    .hides(&["4111111111111111", "9876", "01011970"]);
     for (_, canary) in CANARIES {
         assert!(!ended.out.contains(canary) && !ended.err.contains(canary), "{canary}");
     }

@@ -5,6 +5,7 @@ use alloc::string::String;
 use core::fmt;
 
 mod card_numbers;
+mod names;
 
 /// Replaces a hidden value, including its length.
 const HIDDEN: &str = "****";
@@ -12,38 +13,11 @@ const HIDDEN: &str = "****";
 /// Replaces the key in any text.
 pub(super) const KEY_MARK: &str = "‹shaKey›";
 
-/// Parameters whose values are hidden, in lower case and without separators (version 5 writes `api_key`).
-const SECRET: &[&str] = &[
-    "apikey",
-    "apipassword",
-    "accountupdaterkey",
-    "shakey",
-    "mccaccountidentifier",
-    "mccdateofbirth",
-    "mccpostcode",
-    "mccsurname",
-];
-
-/// Names that contain one of these have hidden values.
-const SECRET_PARTS: &[&str] = &[
-    "cv2",
-    "cvv",
-    "cvc",
-    "cvn",
-    "csc",
-    "securitycode",
-    "verificationcode",
-    "verificationvalue",
-    "verificationnumber",
-    "password",
-    "secret",
-];
-
 /// Masks a value.
 pub(super) fn value(name: &str, value: &str, key: &str) -> String {
     let plain_name: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
-    let secret = SECRET.contains(&&*plain_name) || SECRET_PARTS.iter().any(|part| plain_name.contains(part));
+    let secret = names::CV2.iter().chain(&names::OTHER).any(|word| plain_name.contains(word));
     if value.is_empty() {
         String::new()
     } else if secret {
@@ -180,7 +154,20 @@ mod tests {
 
     #[test]
     fn secrets_show_nothing() {
-        for name in ["apiKey", "api_key", "apiPassword", "APIPASSWORD", "cardCV2", "CVV", "mccDateOfBirth"] {
+        for name in [
+            "apiKey",
+            "api_key",
+            "apiPassword",
+            "APIPASSWORD",
+            "pass",
+            "passphrase",
+            "cardCV2",
+            "CVV",
+            "date_of_birth",
+            "mccDateOfBirth",
+            "mccPostcode",
+            "accountUpdaterKey",
+        ] {
             assert_eq!(value(name, "123", KEY), "****", "{name}");
         }
         for words in

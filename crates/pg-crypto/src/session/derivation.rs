@@ -15,7 +15,7 @@ pub enum KeyDerivation {
     /// The bytes of the API key, which must have exactly 32.
     #[default]
     Verbatim,
-    /// SHA-256 of the API key, of any length.
+    /// SHA-256 of the API key, which may have any length but zero.
     Sha256,
     /// 64 hexadecimal digits of either case for 32 bytes.
     Hex,
@@ -30,7 +30,12 @@ impl KeyDerivation {
                 require_length(text, 32)?;
                 key.copy_from_slice(text);
             }
-            Self::Sha256 => Sha256::new().chain_update(text).finalize_into(key.into()),
+            Self::Sha256 => {
+                if text.is_empty() {
+                    return Err(KeyError::Empty);
+                }
+                Sha256::new().chain_update(text).finalize_into(key.into());
+            }
             Self::Hex => {
                 require_length(text, 64)?;
                 if !hex::decode(text, key) {
@@ -75,5 +80,6 @@ mod tests {
         assert_eq!(derived(KeyDerivation::Verbatim, &"a".repeat(33)), length(32, 33));
         assert_eq!(derived(KeyDerivation::Hex, "ab"), length(64, 2));
         assert_eq!(derived(KeyDerivation::Hex, &"g".repeat(64)), Err(KeyError::NotHex));
+        assert_eq!(derived(KeyDerivation::Sha256, ""), Err(KeyError::Empty));
     }
 }

@@ -17,6 +17,8 @@ pub enum KeyError {
     },
     /// The key should be hexadecimal and is not.
     NotHex,
+    /// The key is empty, as a missing setting may be: anyone could forge data under it.
+    Empty,
 }
 
 impl fmt::Display for KeyError {
@@ -26,6 +28,7 @@ impl fmt::Display for KeyError {
                 write!(f, "the API key has {found} bytes, {expected} are needed")
             }
             Self::NotHex => f.write_str("the API key is not hexadecimal"),
+            Self::Empty => f.write_str("the API key is empty"),
         }
     }
 }

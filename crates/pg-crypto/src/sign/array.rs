@@ -109,10 +109,10 @@ enum Written<'a> {
     Elsewhere,
 }
 
-/// Returns the part of a name before `[]` or `[7]` at its end.
+/// Returns the part of a name before `[]` or `[7]` at its end. A name with other brackets is no array (assumption A26).
 fn array_name(name: &str) -> Option<&str> {
-    let (base, index) = name.strip_suffix(']')?.rsplit_once('[')?;
-    (!base.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(base)
+    let (base, index) = name.strip_suffix(']')?.split_once('[')?;
+    (!base.is_empty() && !base.contains(']') && index.bytes().all(|byte| byte.is_ascii_digit())).then_some(base)
 }
 
 /// Returns the JSON of an array's members in order. `None` if one is no member, or if their names mix both forms or skip
@@ -173,6 +173,7 @@ mod tests {
         assert_eq!(signed(&sent), owned(&wanted));
     }
 
+    // spec: 1 §5, A26
     #[test]
     fn names_that_are_no_array_stay() {
         for sent in [
@@ -183,6 +184,7 @@ mod tests {
             &[("a[]", "1"), ("a[0]", "2")],
             &[("a", "1"), ("a[]", "2")],
             &[("a[b]", "1"), ("[]", "2"), ("a]", "3"), ("a[", "4")],
+            &[("a[0][0]", "1"), ("a[x][]", "2"), ("a[][]", "3"), ("a][]", "4"), ("a[[]", "5")],
         ] {
             assert_eq!(signed(sent), owned(sent));
         }

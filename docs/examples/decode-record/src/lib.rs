@@ -27,7 +27,7 @@ use pg_model::{RedirectData, decode_into};
 pub enum Returned {
     /// All fields were valid.
     Accepted(RedirectData),
-    /// Some fields are invalid: `errors` names them.
+    /// Some fields are invalid: `errors` names them, or `extra` has errors of another shape.
     Invalid(RedirectData),
     /// The form could not be processed: `error_code`, `trace_code`, `error_message`.
     Failed(RedirectData),
@@ -51,9 +51,10 @@ pub enum Problem {
 pub fn decode(address: &str, api_key: &str) -> Result<Returned, Problem> {
     let cipher = SessionCipher::new(api_key).map_err(Problem::Key)?;
     let data = record(&cipher, address).ok_or(Problem::Unreadable)?;
-    Ok(if !data.errors.is_empty() {
+    // `errors` and `error_code` may be empty although the service sent errors: in a form that the documents do not show.
+    Ok(if data.has_invalid_fields() {
         Returned::Invalid(data)
-    } else if !data.error_code.is_empty() {
+    } else if data.has_failed() {
         Returned::Failed(data)
     } else {
         Returned::Accepted(data)

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use decode_record::{Problem, Returned, decode};
+use pg_crypto::{SessionCipher, TextEncoding};
 use serde_json::Value;
 
 fn case(key: &str, name: &str) -> Value {
@@ -29,6 +30,31 @@ fn xml_and_json_are_read() {
 fn errors_are_found_by_field() {
     let Returned::Invalid(data) = decoded(&case("good", "JSON with validation errors")).unwrap() else { panic!() };
     assert_eq!(data.errors.get("cardNumber").unwrap().error_message, "Invalid card number");
+}
+
+// spec: 2 §2.2: Errors are present only if a field is invalid.
+#[test]
+fn errors_of_another_shape_are_errors() {
+    let key = "0123456789abcdef0123456789abcdef";
+    let iv = "fedcba9876543210";
+    let returned = |text: &str| {
+        let data = SessionCipher::new(key).unwrap().encode_as(TextEncoding::Hex).encrypt(text, iv).unwrap();
+        decode(&format!("https://shop.example/review?data={data}&iv={iv}"), key).unwrap()
+    };
+    for text in [
+        r#"{"errors":[{"field":"cardNumber","errorCode":"108"}]}"#,
+        r#"{"errors":"108"}"#,
+        r#"{"errors":{"cardNumber":"108"}}"#,
+        "<serviceResponse><errors>108</errors></serviceResponse>",
+    ] {
+        assert!(matches!(returned(text), Returned::Invalid(_)), "{text}");
+    }
+    for text in [r#"{"errorCode":["136"]}"#, r#"{"errorCode":{"0":"136"}}"#] {
+        assert!(matches!(returned(text), Returned::Failed(_)), "{text}");
+    }
+    for text in [r#"{"errors":[]}"#, r#"{"errors":{}}"#, r#"{"errors":null,"errorCode":null}"#, r#"{"errorCode":[]}"#] {
+        assert!(matches!(returned(text), Returned::Accepted(_)), "{text}");
+    }
 }
 
 #[test]
