@@ -56,11 +56,12 @@ fn verify_answers_by_its_exit_code() {
 #[test]
 fn two_signatures_are_misuse() {
     let valid = format!("shaSignature={SIGNATURE}");
-    let rest = PARAMETERS.iter().filter(|parameter| !parameter.starts_with("sha"));
     for both in [[valid.as_str(), "shaSignature=00"], ["shaSignature=00", &valid], [&valid, &valid]] {
         for command in ["verify", "explain"] {
-            let given = [command].iter().chain(&both).chain(rest.clone()).copied().collect::<Vec<_>>();
-            pg(given).env("PG_SHA_KEY", KEY).run().ends(2).says("shaSignature is given more than once");
+            let given = [&[command], &both[..]].concat();
+            let rest = PARAMETERS.iter().filter(|parameter| !parameter.starts_with("sha"));
+            let ended = pg(given.iter().chain(rest)).env("PG_SHA_KEY", KEY).run();
+            ended.ends(2).says("shaSignature is given more than once");
         }
     }
 }
