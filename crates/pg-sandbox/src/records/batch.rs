@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::due_column;
 use crate::{
+    secret_parameter,
     store::{Index, Kind, StoredRecord},
     timestamp::Timestamp,
 };
@@ -66,7 +67,7 @@ impl Batch {
             "spoiled": self.spoiled,
             "created": self.created.to_string(),
             "due": self.due.to_string(),
-            "callbackUrl": self.callback_url.as_deref().map(pg_model::mask::text),
+            "callbackUrl": self.callback_url.as_deref().map(secret_parameter::masked),
             "encoding": if self.in_json { "json" } else { "xml" },
             "cards": self.cards,
             "responses": self.responses,

@@ -81,14 +81,13 @@ impl Unopened {
     /// Checks a store file and locks it for this process. It changes and creates nothing.
     ///
     /// # Errors
-    /// [`StoreError::InUse`], [`StoreError::Foreign`], [`StoreError::ForeignLog`], [`StoreError::Newer`], [`StoreError::Link`],
-    /// [`StoreError::NoFile`], [`StoreError::Damaged`], and other errors if the engine fails.
+    /// [`StoreError::InUse`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Link`], [`StoreError::NoFile`],
+    /// [`StoreError::Damaged`], and other errors if the engine fails.
     pub fn at(path: &Path) -> Result<Self, StoreError> {
         let path = path.to_owned();
         let exists = file::look(&path)?;
         let redo = file::lock_redo(&path)?;
         if !exists {
-            redo::check_unused(&path, redo.as_ref())?;
             return Ok(Self { path, redo, connection: None, format: 0 });
         }
         let connection = connect(&path)?;
@@ -129,6 +128,7 @@ impl Unopened {
         let mut connection = match connection {
             Some(connection) => connection,
             None => {
+                redo::check_unused(&path, redo.as_ref())?;
                 file::create(&path)?;
                 connect(&path)?
             }

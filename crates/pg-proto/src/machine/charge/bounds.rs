@@ -21,7 +21,8 @@ use crate::machine::Backoff;
 pub struct ChargeBounds {
     /// Maximum number of times that the payment is sent, counting the first, over all resumptions. Default: 3.
     pub attempts: u32,
-    /// Maximum number of lookups. Resuming starts a new count. Default: 8.
+    /// Maximum number of lookups. Resuming starts a new count. Default: 8. If the dialect does not name the error of a used
+    /// reference, fewer than 3, or too little time for them, leave a decline unknown (assumption A141).
     pub lookups: u32,
     /// Time limit, counted from the start. After it, the charge neither pays nor waits; it may make one last lookup.
     /// Default: 10 minutes, which covers the longest wait that the service asks for (5 minutes, spec 1 §5). Without

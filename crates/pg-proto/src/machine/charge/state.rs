@@ -41,7 +41,7 @@ pub(super) struct State {
 pub(super) enum Exposure {
     /// No request left.
     Never,
-    /// Every request was answered with a refusal.
+    /// Every request was answered, with a refusal or a decline.
     Answered,
     /// The result of a request is unknown: the request may be executed at any time.
     Open,

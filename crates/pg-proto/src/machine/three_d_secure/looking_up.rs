@@ -24,8 +24,11 @@ impl ThreeDSecure {
             Finding::Declined(payment) => return self.end(ThreeDSecureOutcome::Declined(payment)),
             Finding::Unsettled(payment) => {
                 self.unreadable = None;
+                // A payment was seen: an empty lookup after this one proves nothing.
+                (self.unexamined, self.refusal) = (None, None);
                 match self.unsettled.looked_up(payment, self.account.dialect()) {
-                    Some(UnknownReason::DeclineUnconfirmed(payment)) if !self.state.open => {
+                    // Nothing is known of the requests of a forgotten machine.
+                    Some(UnknownReason::DeclineUnconfirmed(payment)) if self.has_begun() && !self.state.open => {
                         return self.end(ThreeDSecureOutcome::Declined(*payment));
                     }
                     Some(why) => return self.unknown(why),
@@ -74,6 +77,11 @@ impl ThreeDSecure {
                 false
             }
         }
+    }
+
+    /// Whether this machine has begun an authentication itself.
+    const fn has_begun(&self) -> bool {
+        !self.state.authentication_key.is_empty()
     }
 
     fn lookups_over(&mut self) {

@@ -49,7 +49,8 @@ pub struct ThreeDSecurePlan {
     /// Maximum number of attempts of each step that certainly had no effect. A crash starts a new count for status
     /// requests. Default: 8.
     pub attempts: u32,
-    /// Maximum number of lookups of the payment. A crash starts a new count. Default: 8.
+    /// Maximum number of lookups of the payment. A crash starts a new count. Default: 8. If the dialect does not name the error
+    /// of a used authentication, fewer than 3 leave a decline unknown (assumption A141).
     pub lookups: u32,
     /// The pauses between attempts and between lookups. Default: one second, doubling up to 30.
     pub pauses: Backoff,

@@ -51,12 +51,7 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
         use std::os::unix::fs::PermissionsExt as _;
         for file in std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix))) {
             match fs::set_permissions(&file, fs::Permissions::from_mode(0o600)) {
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    let file = file.display();
-                    return Err(StoreError::Engine(format!(
-                        "{file} belongs to another user; give it to the sandbox's user"
-                    )));
-                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(of_another_user(&file)),
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(StoreError::Engine(format!("{}: permissions: {error}", file.display())));
                 }
@@ -67,6 +62,10 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+fn of_another_user(file: &Path) -> StoreError {
+    StoreError::Engine(format!("{} belongs to another user; give it to the sandbox's user", file.display()))
+}
+
 /// Opens the redo log of a store, if it exists, and locks it until it is closed. SQLite locks the store itself, which may have been moved
 /// while another sandbox has it open, and has left its log here.
 pub(super) fn lock_redo(store: &Path) -> Result<Option<File>, StoreError> {
@@ -74,6 +73,7 @@ pub(super) fn lock_redo(store: &Path) -> Result<Option<File>, StoreError> {
     let failed = |error: io::Error| StoreError::Engine(format!("{}: {error}", path.display()));
     match File::options().read(true).write(true).open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(of_another_user(&path)),
         opened => {
             let file = opened.map_err(failed)?;
             match file.try_lock() {

@@ -329,6 +329,21 @@ fn the_reply_to_something_else_is_no_outcome() {
     assert_eq!(run.payments(), 1);
 }
 
+/// A service that records the rejection of a second copy, and then lists nothing.
+#[test]
+fn after_a_listed_decline_an_empty_lookup_proves_nothing() {
+    for code in ["121", "136"] {
+        let mut run = sent();
+        run.refuse(code).wait().say(&found(&[transaction("901", "Auth", "GBP")]));
+        for _ in 0..7 {
+            assert_eq!(run.wait().method(), "lookup", "{code}");
+            run.say(&found(&[]));
+        }
+        assert_eq!(run.payments(), 1, "{code}");
+        assert!(is_unconfirmed(&run), "{code}: {:?}", run.ended());
+    }
+}
+
 /// A connection may deliver the reply to the status request twice, the second time in place of the payment's. The documents define
 /// no code of a status, so it may have that of an approved payment.
 // spec: 2 §4.4, A106: The reply to the status request names no type of a transaction, and is no payment.
