@@ -97,7 +97,7 @@ fn no_text_of_a_caller_begins_a_line_or_steers_a_terminal() {
         assert!(reply.starts_with(b"HTTP/1.1 4"), "{path:?}: {}", String::from_utf8_lossy(&reply));
     }
     let ended = sandbox.stopped().ends(0);
-    assert!(ended.err.chars().all(|letter| letter.is_ascii_graphic() || " \n".contains(letter)), "{:?}", ended.err);
+    assert!(ended.err.chars().all(|letter| letter.is_ascii_graphic() || " \n…".contains(letter)), "{:?}", ended.err);
     let events: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(events.iter().all(|event| event["event"] != "forged"), "{events:?}");
     let of_tricks = events.iter().filter(|event| event["path"].is_string()).count();

@@ -224,3 +224,34 @@ impl RecordWriter for Echo {
 
     fn value(&mut self, _: &str, _: &Value) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_compared_by_their_digits() {
+        for (one, other) in [("10", "10.00"), ("010.0", "10"), ("0.5", ".50"), ("0", "0.00")] {
+            assert_eq!(plain(one), plain(other), "{one} {other}");
+        }
+        for (one, other) in [("10.00", "100.00"), ("10", "1"), ("1.05", "1.5"), ("0.10", "10")] {
+            assert_ne!(plain(one), plain(other), "{one} {other}");
+        }
+        for text in ["", "1,00", "-1", "1.0.0", "1e2"] {
+            assert_eq!(plain(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_repeat_has_no_word_of_another_operation() {
+        for ours in ["", "preauth", "Pre-Auth"] {
+            assert!(["Refund", "CAPTURE", "can_cel"].iter().all(|theirs| is_other_repeat(ours, theirs)), "{ours}");
+            assert!(["", "auth", "preauth", "debit"].iter().all(|theirs| !is_other_repeat(ours, theirs)), "{ours}");
+        }
+        assert!(
+            is_other_repeat("debit", "refund")
+                && is_other_repeat("debit", "auth")
+                && !is_other_repeat("debit", "Debit")
+        );
+    }
+}

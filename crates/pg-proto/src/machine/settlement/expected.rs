@@ -325,6 +325,8 @@ mod tests {
             record.unique_merchant_reference = "order-8".into();
         });
         assert!(matches!(among(vec![foreign.clone()]), Found::Others));
+        let spelt_otherwise = full.clone().with(|record| record.unique_merchant_reference = "Order-7".into());
+        assert!(matches!(among(vec![spelt_otherwise]), Found::Others));
         assert!(matches!(among(vec![foreign, full.clone(), transaction("Capture", "r")]), Found::One(_)));
         assert!(matches!(among(Vec::new()), Found::Nothing { certain: true }));
     }
@@ -426,6 +428,10 @@ mod tests {
             dialect.authentication.push(AuthenticationEntry::new("650", AuthenticationState::Pending, 106));
             let found = three_d_secure.among(vec![check(), with(kind, "650")], &dialect);
             assert!(matches!(found, Found::Nothing { certain: false }), "{kind}");
+            // Nor does a dialect make the status of approved payments that of a check.
+            dialect.authentication.push(AuthenticationEntry::new("600", AuthenticationState::Pending, 106));
+            let found = three_d_secure.among(vec![check(), with(kind, "600")], &dialect);
+            assert!(matches!(found, Found::Strange(UnknownReason::OtherPayment(_, "type"))), "{kind}");
             // By its status it is the check.
             assert!(matches!(among(vec![with(kind, "607")]), Found::Nothing { certain: true }), "{kind}");
             assert!(matches!(among(vec![with(kind, "608")]), Found::Nothing { certain: true }), "{kind}");
@@ -460,6 +466,11 @@ mod tests {
         }
         let Found::Strange(UnknownReason::Several(keys)) = ours().among(all(), &named) else { panic!("three") };
         assert_eq!(keys, ["a", "b", "c"]);
+        for expected in [&three_d_secure, &ours()] {
+            let twice = vec![with("600", "a"), with("651", "b"), with("600", "c")];
+            let found = expected.among(twice, &dialect);
+            assert!(matches!(found, Found::Strange(UnknownReason::Several(keys)) if keys.len() == 3));
+        }
         for others in [["600", "600"], ["600", "699"], ["651", "651"]] {
             for expected in [&three_d_secure, &ours()] {
                 let found = expected.among(vec![with(others[0], "a"), with(others[1], "b")], &dialect);

@@ -189,6 +189,17 @@ fn the_wait_that_the_service_requests_is_kept() {
 }
 
 #[test]
+fn a_shorter_wait_does_not_end_a_longer_one() {
+    for codes in [["122", "121"], ["121", "122"]] {
+        let mut throttle = Throttle::new(ThrottleLimits::default());
+        for ticket in codes.map(|code| (go(&mut throttle, at(0)), code)) {
+            throttle.answered(ticket.0, &reply(ticket.1), at(10));
+        }
+        assert_eq!(throttle.ask(at(11)), Permit::WaitUntil(at(311)), "{codes:?}");
+    }
+}
+
+#[test]
 fn a_clock_that_was_set_back_causes_no_long_wait() {
     let mut throttle = Throttle::new(ThrottleLimits { per_minute: 1, ..ThrottleLimits::default() });
     let ticket = go(&mut throttle, at(1_000_000));

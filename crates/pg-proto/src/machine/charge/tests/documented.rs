@@ -63,6 +63,25 @@ fn a_decline_may_be_the_reply_to_a_second_copy_of_an_approved_payment() {
     assert!(matches!(lost.then(listed("601")).ends(), ChargeOutcome::Declined(_)));
 }
 
+/// Whether the bank has executed a payment that was answered with 119 shows later.
+#[test]
+fn a_payment_that_was_answered_without_a_reply_of_the_bank_has_no_answer() {
+    let mut drive = speaking("").then(refused("119")).pauses(0).sends("lookup");
+    for pause in 1..3 {
+        drive = drive.then(listed("601")).pauses(pause).sends("lookup");
+    }
+    let why = drive.then(listed("601")).doubts();
+    assert!(matches!(&why, UnknownReason::DeclineUnconfirmed(seen) if seen.transaction_status_code == "601"), "{why}");
+}
+
+/// Only a dialect says that HTTP 404 is an empty lookup.
+#[test]
+fn http_404_of_a_lookup_permits_no_second_payment_under_the_documents_alone() {
+    let lost = begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    let why = lost.then(unknown_code(404)).doubts();
+    assert!(matches!(&why, UnknownReason::LookupRefused(refused) if refused.http_status == 404), "{why}");
+}
+
 /// A service that also records such a rejection, so that lookups list it while the bank decides on the first copy.
 // spec: 2 §4.3, A141: A listed decline does not end a charge as declined while a request has no answer.
 #[test]

@@ -329,6 +329,18 @@ fn the_reply_to_something_else_is_no_outcome() {
     assert_eq!(run.payments(), 1);
 }
 
+/// Whether the bank has executed the payment shows later.
+#[test]
+fn a_payment_that_was_answered_without_a_reply_of_the_bank_has_no_answer() {
+    let mut run = sent();
+    run.refuse("119");
+    for _ in 0..3 {
+        assert_eq!(run.wait().method(), "lookup");
+        run.say(&found(&[transaction("901", "Auth", "GBP")]));
+    }
+    assert!(is_unconfirmed(&run), "{:?}", run.ended());
+}
+
 /// A service that records the rejection of a second copy, and then lists nothing.
 #[test]
 fn after_a_listed_decline_an_empty_lookup_proves_nothing() {
