@@ -73,16 +73,16 @@ pub(super) const RELEASE: &str = concat!(
      RETURNING pg_notify('payment_intents', '')::text"
 );
 
-/// The plan's next lookup keeps its time, and waiting events make an unknown intent due once the quiet time is over.
-/// The events that the machine has processed are deleted too. All events of an ended intent are deleted, since it takes
-/// none. An event whose transaction held the row while this statement waited is not visible here: then [`DRAIN`]
-/// follows.
+/// The plan's next lookup keeps its time, which comes twice from the moment at which the statement began: two clocks would differ.
+/// Waiting events make an unknown intent due once the quiet time is over. The events that the machine has processed are deleted too.
+/// All events of an ended intent are deleted, since it takes none. An event whose transaction held the row while this statement waited
+/// is not visible here: then [`DRAIN`] follows.
 pub(super) const END: &str = concat!(
     "WITH ended AS (UPDATE payment_intents SET status = $5, state = $6, event = event + (outcome IS DISTINCT FROM $7)::int, outcome = $7, \
      owner = NULL, next_lookup = CASE WHEN $5 = 1 THEN coalesce(next_lookup, ",
-    now!(),
+    began!(),
     " + $8) END, due = CASE WHEN $5 = 1 THEN least(coalesce(next_lookup, ",
-    now!(),
+    began!(),
     " + $8, 9223372036854775807), CASE WHEN inbox > $10 THEN ",
     now!(),
     " + $11 ELSE 9223372036854775807 END) ELSE 9223372036854775807 END, quiet = ",
