@@ -296,3 +296,28 @@ fn json(transaction: &Transaction) -> Value {
     });
     serde_json::from_str(&encode(&stored, Encoding::Json)).expect("records are written as JSON")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A service, or a proxy before it, that repeats what the customer has entered.
+    #[test]
+    fn no_card_number_of_a_reply_is_stored() {
+        const PAN: &str = "4111111111111111";
+        let transaction = decode::<Transaction>(
+            format!(
+                r#"{{"transactionStatusCode":"600","transactionStatus":"approved {PAN}","transactionKey":"k1","bankResponseMessage":"card {PAN}","pan":"{PAN}","secret":"917"}}"#
+            )
+            .as_bytes(),
+        )
+        .unwrap()
+        .record;
+        for outcome in [ChargeOutcome::Approved(transaction.clone()), ChargeOutcome::Declined(transaction)] {
+            let (stored, status) = PaymentOutcome::of_charge(&outcome);
+            assert_eq!(status, IntentStatus::Ended);
+            assert!(stored.contains("approved 411111") && stored.contains("card 411111"), "{stored}");
+            assert!(!stored.contains(PAN) && !stored.contains("pan") && !stored.contains("917"), "{stored}");
+        }
+    }
+}

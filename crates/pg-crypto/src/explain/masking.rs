@@ -181,6 +181,7 @@ mod tests {
             }
         }
         assert_eq!(value("itemName0", "a canary-key b", KEY), "a ‹shaKey› b");
+        assert_eq!(value("itemName0", KEY, KEY), "‹shaKey›");
         assert_eq!(value("cardExpiryMonth", "12", KEY), "12");
     }
 
