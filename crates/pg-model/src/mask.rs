@@ -96,7 +96,12 @@ pub(crate) fn identifier(text: &str) -> Cow<'_, str> {
 
 /// Returns a value as `Debug` and serde show it: nothing of a secret, which its name tells, and no card number.
 pub(crate) fn named<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
-    if !value.is_empty() && names_a_secret(name) { Cow::Borrowed(HIDDEN) } else { masked(value) }
+    if hides(name, value) { Cow::Borrowed(HIDDEN) } else { masked(value) }
+}
+
+/// Whether a value is shown as [`HIDDEN`].
+pub(crate) fn hides(name: &str, value: &str) -> bool {
+    !value.is_empty() && names_a_secret(name)
 }
 
 /// Whether the name of a parameter marks its value as secret, in any letter case and with any separators: `cardCV2`,

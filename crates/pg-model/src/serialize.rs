@@ -72,7 +72,7 @@ impl RecordWriter for Tree {
     fn text(&mut self, name: &str, value: &str) {
         let value = match name {
             "cardNumber" => mask::masked(value),
-            _ if mask::names_a_secret(name) => mask::named(name, value),
+            _ if mask::hides(name, value) => mask::HIDDEN.into(),
             _ => value.into(),
         };
         self.put(name, Node::Text(value.into_owned()));
