@@ -31,7 +31,7 @@ fn plain(path: &Path) -> Result<Option<u64>, StoreError> {
         Ok(found) if !found.is_file() => Err(StoreError::NoFile(path.to_owned())),
         Ok(found) => Ok(Some(found.len())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StoreError::Engine(format!("{}: {error}", path.display()))),
+        Err(error) => Err(failed(path, &error)),
     }
 }
 
@@ -62,6 +62,10 @@ pub(super) fn make_private(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+fn failed(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::Engine(format!("{}: {error}", path.display()))
+}
+
 fn of_another_user(file: &Path) -> StoreError {
     StoreError::Engine(format!("{} belongs to another user; give it to the sandbox's user", file.display()))
 }
@@ -70,32 +74,28 @@ fn of_another_user(file: &Path) -> StoreError {
 /// while another sandbox has it open, and has left its log here.
 pub(super) fn lock_redo(store: &Path) -> Result<Option<File>, StoreError> {
     let path = redo(store);
-    let failed = |error: io::Error| StoreError::Engine(format!("{}: {error}", path.display()));
     match File::options().read(true).write(true).open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(of_another_user(&path)),
-        opened => {
-            let file = opened.map_err(failed)?;
-            match file.try_lock() {
-                Ok(()) => Ok(Some(file)),
-                Err(TryLockError::WouldBlock) => Err(StoreError::InUse),
-                Err(TryLockError::Error(error)) => Err(failed(error)),
-            }
-        }
+        Err(error) => Err(failed(&path, &error)),
+        Ok(file) => match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Err(StoreError::InUse),
+            Err(TryLockError::Error(error)) => Err(failed(&path, &error)),
+        },
     }
 }
 
 /// Returns the redo log that was found and locked, unless it was removed since; otherwise a new one, locked too.
 pub(super) fn own_redo(store: &Path, found: Option<File>) -> Result<File, StoreError> {
     let path = redo(store);
-    let failed = |error: io::Error| StoreError::Engine(format!("{}: {error}", path.display()));
     if let Some(file) = found
-        && names(&path, &file).map_err(failed)?
+        && names(&path, &file).map_err(|error| failed(&path, &error))?
     {
         return Ok(file);
     }
     create(&path)?;
-    lock_redo(store)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
+    lock_redo(store)?.ok_or_else(|| failed(&path, &io::ErrorKind::NotFound.into()))
 }
 
 /// Whether a path still names an open file, which something may have moved or removed.
