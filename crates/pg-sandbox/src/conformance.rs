@@ -72,8 +72,8 @@ pub fn check(store: &mut dyn Store) -> Result<(), Deviation> {
     Ok(())
 }
 
-/// Checks that a store keeps exactly the committed records when it is dropped and opened again. The argument opens
-/// the same store each time.
+/// Checks that a store keeps exactly the committed records, and the committed [`Store::last_key`] if it is shared, when it is dropped
+/// and opened again. The argument opens the same store each time.
 ///
 /// # Errors
 /// A [`Deviation`] if records are missing or extra, or the store cannot be opened.
@@ -85,19 +85,28 @@ pub fn check_durable(open: &mut dyn FnMut() -> Result<Box<dyn Store>, StoreError
     let mut probe = Probe { store: &mut *store, name: NAME };
     probe.is_empty()?;
     probe.begin()?;
+    let before = probe.store.last_key().map(|last| *last);
+    probe.same("a shared store has a last_key", &before.is_some(), &probe.store.is_shared())?;
     probe.put(kind, &row("kept", "m", "{}"))?;
+    probe.number_last_key(before, 1);
     probe.commit()?;
     if let Some(syncer) = probe.store.syncer() {
         probe.told("sync", syncer.sync())?;
     }
     probe.begin()?;
     probe.put(kind, &row("not kept", "m", "{}"))?;
+    probe.number_last_key(before, 2);
     drop(store);
     let mut store = opened()?;
     let mut probe = Probe { store: &mut *store, name: NAME };
+    probe.begin()?;
     probe.finds(kind, "kept", Some("{}"))?;
     probe.finds(kind, "not kept", None)?;
-    probe.clean(&[(kind, "kept")])
+    let found = probe.store.last_key().map(|last| *last);
+    probe.same("last_key", &found, &before.map(|last| last + 1))?;
+    probe.remove(kind, "kept")?;
+    probe.number_last_key(before, 0);
+    probe.commit()
 }
 
 /// A store, and the check in progress.
@@ -133,6 +142,13 @@ impl Probe<'_> {
     fn rollback(&mut self) -> Checked {
         self.store.rollback();
         self.same("in_transaction after rollback", &self.store.in_transaction(), &false)
+    }
+
+    /// Makes the last key so much greater than it was, if the store keeps it.
+    fn number_last_key(&mut self, before: Option<u64>, more: u64) {
+        if let (Some(last), Some(before)) = (self.store.last_key(), before) {
+            *last = before + more;
+        }
     }
 
     fn put(&mut self, kind: &'static Kind, row: &Row<'_>) -> Checked {

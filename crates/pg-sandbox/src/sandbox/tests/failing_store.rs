@@ -105,7 +105,7 @@ fn all_attempts_of_a_group_and_of_reports_share_one_patience_with_a_store_that_i
     let away = Some(Arc::clone(&counted));
     sandbox.store = Box::new(Failing { inner: Sqlite::in_memory().unwrap(), commits_left: 9, syncer: None, away });
     let responses = sandbox.handle_group(now(), vec![disable(&key, "json"), disable(&key, "xml")]);
-    assert!(responses.iter().all(|response| response.status() == 500));
+    assert_eq!(responses.iter().map(|response| response.status().as_u16()).collect::<Vec<_>>(), [500, 500]);
     // The group, and then each request alone.
     assert_eq!(*counted.lock().unwrap(), (1 + 2 * group::ATTEMPTS, 1));
     sandbox.all_delivered(now(), (0..9).map(|id| (id.to_string(), Ok(StatusCode::OK))).collect());
@@ -129,7 +129,7 @@ fn a_panic_undoes_its_own_request_only() {
 fn an_aborted_store_transaction_fails_its_group() {
     let (mut sandbox, key) = failing(9);
     let responses = sandbox.handle_group(now(), vec![disable(&key, "json"), disable(LOSE_KEY, "json")]);
-    assert!(responses.iter().all(|response| response.status() == 500));
+    assert_eq!(responses.iter().map(|response| response.status().as_u16()).collect::<Vec<_>>(), [500, 500]);
     assert!(stored(&mut sandbox, &key).unwrap().enabled);
     assert_eq!(sandbox.handle(now(), disable(&key, "json")).status(), 200);
     assert!(!stored(&mut sandbox, &key).unwrap().enabled);
@@ -161,7 +161,7 @@ fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
     assert!(matches!(syncer.sync(), Err(StoreError::Unsynced(_))));
     // A caller without a thread for that waits, and learns nothing: the commit may be on the disk.
     let unknown = sandbox.handle_group(now(), vec![disable(&key, "json"), disable(&key, "xml")]);
-    assert!(unknown.iter().all(|response| ResponseDelivery::of(response) == ResponseDelivery::Close));
+    assert_eq!(unknown.iter().map(ResponseDelivery::of).collect::<Vec<_>>(), [ResponseDelivery::Close; 2]);
     // From then on nothing is executed.
     let refused = text(&sandbox.handle(now(), disable(&key, "json")));
     assert_eq!(refused.0, 500);

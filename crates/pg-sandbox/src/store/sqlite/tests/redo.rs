@@ -414,8 +414,10 @@ fn a_large_group_that_the_disk_may_have_lost_is_neither_acknowledged_nor_refused
     let now = Timestamp::parse("2026-05-04T10:00:00Z").unwrap();
     let make =
         |name: u64| pg_support::request(Method::POST, "/_sandbox/accounts", format!(r#"{{"name":"account-{name}"}}"#));
-    let group = (0..REGION / 400).map(make).collect();
+    let group: Vec<_> = (0..REGION / 400).map(make).collect();
+    let asked = group.len();
     let answers = sandbox.handle_group(now, group);
+    assert_eq!(answers.len(), asked);
     assert!(answers.iter().all(|answer| ResponseDelivery::of(answer) == ResponseDelivery::Close));
     let refused = sandbox.handle(now, make(0));
     assert_eq!(refused.status(), 500);
