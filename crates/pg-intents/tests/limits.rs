@@ -10,10 +10,10 @@ use std::{
 
 use pg_faulty_intents::Before;
 use pg_hyper::{
-    RequestEnd, SharedLimit as _, SharedPermit,
+    LimitError, RequestEnd, SharedLimit as _, SharedPermit,
     proto::model::{ApiRequest as _, AuthCardKey},
 };
-use pg_intents::{FleetLimits, IntentStore};
+use pg_intents::{FleetLimits, IntentStore, StoreError};
 
 use crate::world::World;
 
@@ -84,6 +84,56 @@ async fn a_failure_is_shared_also_if_its_caller_leaves_before_it_is_stored() {
     other.resume_sending().await.unwrap();
     permit(&other).await.landed(RequestEnd::Accepted).await;
     assert_eq!(permits(&other).await.len(), 4, "a place is taken for a day");
+}
+
+/// Five failures lock the address out, so each has to count, with a place or as the probe.
+// spec: 1 §8
+#[tokio::test]
+async fn a_refused_request_keeps_its_place() {
+    let world = World::new();
+    let plan = World::plan("limits").failures(5).poll(Duration::ZERO);
+    let account = world.account();
+    let limits = FleetLimits::new(Arc::clone(&world.store), &account, &plan).await.unwrap();
+    permit(&limits).await.landed(RequestEnd::Accepted).await;
+    permit(&limits).await.landed(RequestEnd::Refused("102".to_owned())).await;
+    limits.resume_sending().await.unwrap();
+    permit(&limits).await.landed(RequestEnd::Accepted).await;
+    assert_eq!(permits(&limits).await.len(), 4, "a place is taken for a day");
+}
+
+/// The place may have become free because its request was refused.
+// spec: 1 §8
+#[tokio::test]
+async fn a_process_that_gets_a_place_asks_again_whether_it_may_send() {
+    let world = World::new();
+    let plan = World::plan("limits").failures(5).poll(Duration::from_secs(3_600));
+    let account = world.account();
+    let limits = async || FleetLimits::new(Arc::clone(&world.store), &account, &plan).await.unwrap();
+    let (one, other) = (limits().await, limits().await);
+    for process in [&one, &other] {
+        permit(process).await.landed(RequestEnd::Accepted).await;
+    }
+    permit(&one).await.landed(RequestEnd::Refused("102".to_owned())).await;
+    assert!(other.stopped().await.unwrap().is_none(), "its poll is not due");
+    let refused = other.permit(AuthCardKey::INFO.service).await.map(drop).unwrap_err();
+    assert!(matches!(&refused, LimitError::Stopped(reason) if reason.contains("102")), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_stop_that_cannot_be_shared_holds_in_its_process() {
+    let world = World::new();
+    let store = world.faulty(None).before(|method| -> Before {
+        Box::pin(std::future::ready(match method {
+            "stop" => Err(StoreError::Unavailable("no disk".to_owned())),
+            _ => Ok(()),
+        }))
+    });
+    let plan = World::plan("limits").failures(5).poll(Duration::ZERO);
+    let limits = FleetLimits::new(Arc::new(store), &world.account(), &plan).await.unwrap();
+    permit(&limits).await.landed(RequestEnd::Refused("102".to_owned())).await;
+    for _ in 0..2 {
+        assert!(limits.stopped().await.unwrap().is_some());
+    }
 }
 
 /// A process that died without giving back its block.
