@@ -1,10 +1,11 @@
 //! Unknown payments: events of anyone, and the lookups of the plan.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, Mutex, atomic::Ordering},
     time::Duration,
 };
 
+use pg_faulty_intents::Before;
 use pg_hyper::proto::{
     machine::{charge::ChargeBounds, three_d_secure::ThreeDSecurePlan},
     model::InitiateThreeDSecureCardKey,
@@ -69,6 +70,36 @@ async fn over_postgres_a_genuine_callback_is_found_among_dozens_of_forged_ones()
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let store = Arc::new(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     a_genuine_callback_after_forged_ones_over(&store).await;
+}
+
+#[tokio::test]
+async fn a_callback_that_is_stored_just_before_the_end_of_a_lookup_is_kept() {
+    let world = World::new();
+    let wire = world.wire(None);
+    let receiver = Arc::new(world.worker("receiver", &wire).await);
+    let late: Arc<Mutex<Option<String>>> = Arc::default();
+    let store = world.faulty(None).before({
+        let late = Arc::clone(&late);
+        move |method| -> Before {
+            let trans_key = late.lock().unwrap().take_if(|_| method == "end");
+            let receiver = Arc::clone(&receiver);
+            Box::pin(async move {
+                if let Some(trans_key) = trans_key {
+                    receiver.event("late-1", &reported(&trans_key)).await.unwrap();
+                }
+                Ok(())
+            })
+        }
+    });
+    let fleet = world.worker_over("one", &Arc::new(store), &wire).await;
+    let trans_key = unknown_checkout(&world, &fleet, "late-1").await;
+    fleet.event("late-1", &forged(1)).await.unwrap();
+    *late.lock().unwrap() = Some(trans_key.clone());
+    assert_eq!(fleet.work_once().await.unwrap(), 1);
+    assert_eq!(*late.lock().unwrap(), None, "it was stored");
+    world.sandbox.advance(Duration::from_secs(MINUTE));
+    fleet.work_once().await.unwrap();
+    assert_eq!(fleet.outcome("late-1").await.unwrap(), Some(PaymentOutcome::PaidOnPage { trans_key }));
 }
 
 #[tokio::test]
