@@ -5,7 +5,7 @@ use std::{io, process::ExitCode};
 use pg_model::Violation;
 use serde::{Serialize, Serializer};
 
-use crate::refusal::Refusal;
+use crate::{refusal::Refusal, shell};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Failure {
             return Vec::new();
         }
         let violations = self.report.violations.iter().map(|broken| format!("  {broken}"));
-        let next = self.report.next.iter().map(|next| format!("  {next}"));
+        let next = self.report.next.iter().map(|next| format!("  {}", shell::visible(next)));
         [format!("pg: {}", self.report.message)].into_iter().chain(violations).chain(next).collect()
     }
 }
