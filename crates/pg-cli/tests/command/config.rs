@@ -185,6 +185,23 @@ fn invalid_entries_are_reported_with_their_place_and_kept() {
 fn a_profile_is_taken_from_a_running_sandbox() {
     let sandbox = Running::start(&[]);
     let base = sandbox.facts["baseUrl"].as_str().unwrap();
+/// A device or a pipe would be gone for every program. A pipe stands for both: a test that fails must replace no device.
+#[test]
+#[cfg(unix)]
+fn only_a_file_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let [pipe, link] = ["pipe", "link"].map(|name| folder.path().join(name));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("missing", &link).unwrap();
+    for command in ["set a dialect=sandbox", "new a"] {
+        run(&pipe, command).ends(2).says("is not a regular file");
+        run(&link, command).ends(2).says("is a link to a missing file");
+    }
+    let kind = |path: &Path| std::fs::symlink_metadata(path).unwrap().file_type();
+    assert!(kind(&link).is_symlink() && !kind(&pipe).is_file());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profiles.toml");
     let new = |command: &str| config(&file, &format!("{command} --sandbox {base}")).run();
