@@ -153,6 +153,10 @@ fn invalid_entries_are_reported_with_their_place_and_kept() {
     let ended = run(&file, "check").ends(2);
     ended.prints("line 3, column 1: unknown setting; did you mean apiKey?").prints("line 4, column 10: shaKey must be");
     run(&file, "set a dialect=terse").ends(2).says("line 3, column 1");
+    let ended = run(&file, "check --json").ends(2).says("line 3, column 1");
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((&document["exit"], &document["problems"].as_array().unwrap().len()), (&2.into(), &2));
+    assert!(document["error"]["message"].as_str().unwrap().contains("line 4, column 10"), "{document}");
     write_private(&file, "[a]\nbaseUrl = \"http://gateway.example\"\napiKey = \" canary\"\ndialect = \"none.toml\"\n");
     let ended = run(&file, "check a").ends(2).prints("line 2, column 11: baseUrl is invalid: plain HTTP");
     ended
@@ -181,10 +185,6 @@ fn invalid_entries_are_reported_with_their_place_and_kept() {
     }
 }
 
-#[test]
-fn a_profile_is_taken_from_a_running_sandbox() {
-    let sandbox = Running::start(&[]);
-    let base = sandbox.facts["baseUrl"].as_str().unwrap();
 /// A device or a pipe would be gone for every program. A pipe stands for both: a test that fails must replace no device.
 #[test]
 #[cfg(unix)]
@@ -202,6 +202,10 @@ fn only_a_file_is_replaced() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
+#[test]
+fn a_profile_is_taken_from_a_running_sandbox() {
+    let sandbox = Running::start(&[]);
+    let base = sandbox.facts["baseUrl"].as_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profiles.toml");
     let new = |command: &str| config(&file, &format!("{command} --sandbox {base}")).run();
