@@ -96,7 +96,7 @@ fn main() -> ExitCode {
         Err(error) => return misuse::not_understood(&error),
     };
     let json = arguments.json;
-    argument::warn_of_card_numbers(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
+    argument::warn_of_misplaced(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
     match command::run(arguments.command, json) {
         Ok(exit) => exit.into(),
         Err(failure) => output::failure(&failure, json).into(),

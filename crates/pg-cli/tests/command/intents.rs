@@ -460,6 +460,9 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
         .run()
         .ends(2)
         .says("PG_INTENTS_STORE is not valid UTF-8");
+    pg(["intents"]).env("PG_INTENTS_STORE", "").run().ends(2).says("--store or PG_INTENTS_STORE is empty");
+    let ended = pg(["intents", "--store", "postgres://u:hunter2@127.0.0.1:1/d"]).run();
+    ended.says("warning: argument 3 has a password").hides(&["hunter2"]);
     pg(one).env("PG_INTENTS_KEY_OLDER", &digits(1)).run().ends(2).says("PG_INTENTS_KEY_OLDER needs --store-key");
     pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
     pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not contain 64 hexadecimal digits");
