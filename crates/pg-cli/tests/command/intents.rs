@@ -59,7 +59,10 @@ async fn operators_see_show_reconcile_and_park() {
     let path = file.to_str().unwrap();
     pg(["intents", "--store", path]).run().ends(2).says("there is no such file. If orders were paid before");
     let folder_path = folder.path().to_str().unwrap();
-    pg(["intents", "--store", folder_path]).run().ends(2).says("it is not a file; a store of intents is a SQLite file");
+    for action in [&[][..], &["migrate"]] {
+        let ended = pg(["intents", "--store", folder_path].iter().chain(action)).run().ends(2);
+        ended.says("it is not a file; a store of intents is a SQLite file");
+    }
     for (other, shown) in [
         ("mysql://u:hunter2@h/d", "mysql://…: "),
         ("host=h password=hunter2", "…=…: "),
