@@ -57,19 +57,23 @@ impl AccountFlags {
         (self.values.dialect.as_deref().map(Path::new), self.profile_file.as_deref())
     }
 
-    /// Flags, without secrets, for another command to the same account; each begins with a space.
-    pub(crate) fn to_repeat(&self) -> String {
-        let profile_file = self.profile_file.as_ref().map(|file| file.display().to_string());
-        [
-            (Setting::BaseUrl.flag(), &self.values.base_url),
-            (Setting::EnterpriseBaseUrl.flag(), &self.values.enterprise_base_url),
-            (Setting::Dialect.flag(), &self.values.dialect),
-            ("--profile", &self.profile),
-            ("--profile-file", &profile_file),
-        ]
-        .into_iter()
-        .filter_map(|(flag, value)| Some(format!(" {flag} {}", shell::word(value.as_deref()?))))
-        .collect()
+    /// Returns the flags for another command to the same account; each begins with a space. A secret is a placeholder, which no command
+    /// accepts: without the flag, the command would run under the account of the environment or of a profile.
+    pub(crate) fn repeated(&mut self) -> String {
+        let mut flags = String::new();
+        let mut repeat = |flag, value: &str| flags.push_str(&format!(" {flag} {}", shell::word(value)));
+        for setting in Setting::ALL {
+            if let Some(value) = self.values.place(setting).as_deref().filter(|value| !value.is_empty()) {
+                repeat(setting.flag(), if setting.is_secret() { setting.placeholder() } else { value });
+            }
+        }
+        if let Some(profile) = &self.profile {
+            repeat("--profile", profile);
+        }
+        if let Some(file) = &self.profile_file {
+            repeat("--profile-file", &file.display().to_string());
+        }
+        flags
     }
 }
 
@@ -221,6 +225,13 @@ fn choose(
 ) -> Result<Option<Secret>, Failure> {
     if let Some(value) = flags.values.take(setting) {
         if setting.is_secret() {
+            if value.expose() == setting.placeholder() {
+                return Err(Failure::misuse(format!(
+                    "replace {} after {} with the value of the account; nothing was sent",
+                    setting.placeholder(),
+                    setting.flag()
+                )));
+            }
             argument::warn_of_visible(&[setting.flag()], setting.variable());
         }
         warn_of_blanks(setting, setting.flag(), &value);

@@ -93,16 +93,26 @@ pub(crate) fn warn_of_visible(names: &[&str], instead: &str) {
 }
 
 /// Warns about a likely card number anywhere on the command line, except in values of secret parameters, which
-/// [`Given::warn_of_secrets`] reports, and except the published test cards.
-pub(crate) fn warn_of_card_numbers(arguments: impl Iterator<Item = String>) {
+/// [`Given::warn_of_secrets`] reports, and except the published test cards; and about a password in an address.
+pub(crate) fn warn_of_misplaced(arguments: impl Iterator<Item = String>) {
     for (at, argument) in arguments.enumerate().skip(1) {
-        if is_misplaced_number(&argument) {
-            output::warn(&format!(
-                "argument {at} looks like a card number: other users can see it (ps) and it stays in the shell's history; use \
-                 name=@FILE or name=-"
-            ));
-        }
+        let (is, instead) = if is_misplaced_number(&argument) {
+            ("looks like a card number", "name=@FILE or name=-")
+        } else if has_password(&argument) {
+            ("has a password", "PG_INTENTS_STORE or PG_SANDBOX_STORE, if the command reads it")
+        } else {
+            continue;
+        };
+        output::warn(&format!(
+            "argument {at} {is}: other users can see it (ps) and it stays in the shell's history; use {instead}"
+        ));
     }
+}
+
+/// Whether an address has a password, as in `postgres://user:password@host`.
+fn has_password(argument: &str) -> bool {
+    let authority = argument.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    authority.and_then(|authority| authority.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
 }
 
 fn is_misplaced_number(argument: &str) -> bool {
@@ -249,6 +259,19 @@ mod tests {
             "4111111111111112",
         ] {
             assert!(!is_misplaced_number(argument), "{argument}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_noticed() {
+        for (argument, has) in [
+            ("postgres://u:p@db/shop", true),
+            ("--store=postgres://u:p@db", true),
+            ("postgres://u@db:5432/shop", false),
+            ("https://shop.example:80/a@b", false),
+            ("a:b@c", false),
+        ] {
+            assert_eq!(has_password(argument), has, "{argument}");
         }
     }
 

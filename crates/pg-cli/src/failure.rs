@@ -2,10 +2,10 @@
 
 use std::{io, process::ExitCode};
 
-use pg_model::Violation;
+use pg_model::{Violation, mask};
 use serde::{Serialize, Serializer};
 
-use crate::refusal::Refusal;
+use crate::{refusal::Refusal, shell};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,15 @@ impl Failure {
 
     /// Creates a failure with its exit and message.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, report: Box::new(Report { message: message.into(), ..Report::default() }) }
+        Self::of(exit, message.into())
+    }
+
+    fn of(exit: Exit, mut message: String) -> Self {
+        // An argument in the wrong place may be one. Other long numbers are references.
+        if mask::has_card_number(&message) {
+            message = mask::text(&message);
+        }
+        Self { exit, report: Box::new(Report { message, ..Report::default() }) }
     }
 
     /// Returns the failure of writing the result to standard output.
@@ -166,7 +174,7 @@ impl Failure {
             return Vec::new();
         }
         let violations = self.report.violations.iter().map(|broken| format!("  {broken}"));
-        let next = self.report.next.iter().map(|next| format!("  {next}"));
+        let next = self.report.next.iter().map(|next| format!("  {}", shell::visible(next)));
         [format!("pg: {}", self.report.message)].into_iter().chain(violations).chain(next).collect()
     }
 }

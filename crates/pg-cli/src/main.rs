@@ -63,7 +63,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 not reachable, 4 outcome unknown.
 
 With --json, stdout is one JSON document; after a failure it has the members exit and error, except that what `pg verify`, \
-`pg trigger` and `pg rehearse` find has members of their own (valid, ok, exitCode). Commands that run until they are stopped \
+`pg trigger` and `pg rehearse` find has members of their own (valid, ok, exitCode), and that `pg completions` prints its script. Commands that run until they are stopped \
 print one document a line. Results that `pg update-cards` writes to stdout are an array or a table, which a failure \
 may leave incomplete.
 
@@ -96,7 +96,7 @@ fn main() -> ExitCode {
         Err(error) => return misuse::not_understood(&error),
     };
     let json = arguments.json;
-    argument::warn_of_card_numbers(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
+    argument::warn_of_misplaced(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
     match command::run(arguments.command, json) {
         Ok(exit) => exit.into(),
         Err(failure) => output::failure(&failure, json).into(),

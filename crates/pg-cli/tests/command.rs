@@ -21,6 +21,8 @@ mod methods;
 mod peer;
 mod pg;
 #[cfg(unix)]
+mod printed_lookup;
+#[cfg(unix)]
 mod rehearse;
 mod sandbox;
 #[cfg(all(unix, feature = "postgres"))]

@@ -10,10 +10,10 @@ use super::Setting;
 pub(super) struct Values {
     /// Address of the version 3 services [env: PG_BASE_URL]
     #[arg(long, value_name = "URL")]
-    pub(super) base_url: Option<String>,
+    base_url: Option<String>,
     /// Address of the version 5 service [env: PG_ENTERPRISE_BASE_URL]
     #[arg(long, value_name = "URL")]
-    pub(super) enterprise_base_url: Option<String>,
+    enterprise_base_url: Option<String>,
     /// API key; prefer the environment [env: PG_API_KEY]
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
@@ -50,7 +50,8 @@ impl Values {
         *self.place(setting) = Some(value);
     }
 
-    const fn place(&mut self, setting: Setting) -> &mut Option<String> {
+    /// Returns the place of a setting's value.
+    pub(super) const fn place(&mut self, setting: Setting) -> &mut Option<String> {
         match setting {
             Setting::BaseUrl => &mut self.base_url,
             Setting::EnterpriseBaseUrl => &mut self.enterprise_base_url,

@@ -45,7 +45,7 @@ Examples:
 
 Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 no reply and nothing was executed: the service was not reachable, or \
 the method only reads, 4 outcome unknown: no reply to a method that changes something, or an unreadable reply. A method that only reads can \
-be called again.", argument::HELP))]
+be called again. A lookup that finds nothing proves nothing while a request may still arrive (A140).", argument::HELP))]
 pub(crate) struct Arguments {
     /// The method, such as token/lookup
     #[arg(value_name = "SERVICE/METHOD")]
@@ -76,10 +76,10 @@ pub(crate) struct Arguments {
 }
 
 /// Sending and previewing share this code: `--dry-run` shows exactly the request that would be sent.
-pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
+pub(crate) fn run(mut arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let info = reference::method(&arguments.method)?;
     let mut given = Given::read(&arguments.parameters)?;
-    let account_flags = arguments.account.to_repeat();
+    let account_flags = arguments.account.repeated();
     let mut details = Details::gather(arguments.account)?;
     add_updater_key(info, &mut given, &details);
     if !arguments.unchecked {

@@ -166,9 +166,10 @@ pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
         let store = match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
             Some(Action::Migrate { print: false }) => {
-                if !Path::new(&arguments.store).is_file() {
-                    address::check_address(&arguments.store)?;
-                }
+                // SQLite would leave its journal beside a device.
+                let check =
+                    if Path::new(&arguments.store).exists() { address::check_file } else { address::check_address };
+                check(&arguments.store)?;
                 SqliteStore::migrate(&arguments.store)
             }
             _ => {

@@ -199,7 +199,10 @@ fn throttle_file(chosen: Option<PathBuf>, write: Option<&Path>) -> Option<(Durab
 /// Returns the survey with the requests and failed logins of an earlier one, if the file exists.
 fn resumed(survey: Survey, path: &Path) -> Result<Survey, Failure> {
     let unusable = |error: &dyn Display| {
-        Failure::misuse(format!("{}: {error}; delete it or choose another --throttle", path.display()))
+        Failure::misuse(format!(
+            "{}: {error}. A file of --throttle has no payment: delete it or choose another",
+            path.display()
+        ))
     };
     match argument::read_file(path) {
         Ok(text) => survey.resume_throttle(&SavedState::from_text(text)).map_err(|error| unusable(&error)),

@@ -191,6 +191,11 @@ fn a_card_number_in_the_wrong_place_is_not_repeated() {
         "completions",
         "update-cards",
         "update-cards x --listen",
+        "call token/lookup cardKey=a --base-url",
+        "intents --store x show",
+        "sandbox --config",
+        "rehearse --plan",
+        "config check --profile-file",
     ] {
         words(&format!("{command} {PAN}")).account("https://gateway.example").run().ends(2).hides(&[PAN]);
     }

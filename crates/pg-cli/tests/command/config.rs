@@ -153,6 +153,10 @@ fn invalid_entries_are_reported_with_their_place_and_kept() {
     let ended = run(&file, "check").ends(2);
     ended.prints("line 3, column 1: unknown setting; did you mean apiKey?").prints("line 4, column 10: shaKey must be");
     run(&file, "set a dialect=terse").ends(2).says("line 3, column 1");
+    let ended = run(&file, "check --json").ends(2).says("line 3, column 1");
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((&document["exit"], &document["problems"].as_array().unwrap().len()), (&2.into(), &2));
+    assert!(document["error"]["message"].as_str().unwrap().contains("line 4, column 10"), "{document}");
     write_private(&file, "[a]\nbaseUrl = \"http://gateway.example\"\napiKey = \" canary\"\ndialect = \"none.toml\"\n");
     let ended = run(&file, "check a").ends(2).prints("line 2, column 11: baseUrl is invalid: plain HTTP");
     ended
@@ -179,6 +183,23 @@ fn invalid_entries_are_reported_with_their_place_and_kept() {
         run(&file, "set a dialect=terse").ends(0);
         run(&file, "check").ends(0);
     }
+}
+
+/// A device or a pipe would be gone for every program. A pipe stands for both: a test that fails must replace no device.
+#[test]
+#[cfg(unix)]
+fn only_a_file_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let [pipe, link] = ["pipe", "link"].map(|name| folder.path().join(name));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("missing", &link).unwrap();
+    for command in ["set a dialect=sandbox", "new a"] {
+        run(&pipe, command).ends(2).says("is not a regular file");
+        run(&link, command).ends(2).says("is a link to a missing file");
+    }
+    let kind = |path: &Path| std::fs::symlink_metadata(path).unwrap().file_type();
+    assert!(kind(&link).is_symlink() && !kind(&pipe).is_file());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
 #[test]

@@ -270,6 +270,10 @@ fn callbacks_batches_and_lists_show_what_happened() {
     told(&sandbox, &format!("sandbox callbacks show {id}")).ends(0).prints("\"body\"");
     // The story's listener is gone.
     told(&sandbox, "sandbox callbacks redeliver").ends(1).prints("attempt 2").says("the callback was not acknowledged");
+    let ended = told(&sandbox, "sandbox callbacks redeliver --json").ends(1);
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    let members = (&document["attempts"], &document["exit"], &document["error"]["message"]);
+    assert_eq!(members, (&json!(3), &json!(1), &json!("the callback was not acknowledged")));
     let batch = json_of(&sandbox, "sandbox batches")[0]["batchKey"].as_str().unwrap().to_owned();
     told(&sandbox, "sandbox batches").ends(0).prints("700 × 1, 702 × 1, 706 × 1");
     told(&sandbox, &format!("sandbox batches show {batch}")).ends(0).prints("oldCardKey");

@@ -94,7 +94,7 @@ fn a_connection_that_breaks_leaves_a_payment_unknown() {
         .run()
         .ends(4)
         .says(&format!("pg call --base-url {} transaction/lookup uniqueMerchantReference=order-7", peer.base));
-    // Without a reference only the operator knows.
+    // Without a reference, only the operator knows.
     pay_as(PAY, "").ends(4).says("ask the operator");
     // A refund may be a transaction of its own.
     pay_as("call transaction/refund transactionKey=0123456789abcdef0123456789abcdef", "")
@@ -226,6 +226,7 @@ fn an_interruption_leaves_a_payment_unknown() {
             4,
             "pg call transaction/lookup uniqueMerchantReference=order-7",
         ),
+        (PAY.to_owned(), 4, "there is no reference to look it up by, ask the operator: interrupted"),
         ("call token/lookup cardKey=a".to_owned(), 3, "safe to run this again"),
     ] {
         let (peer, told) = Peer::silent();

@@ -59,7 +59,10 @@ async fn operators_see_show_reconcile_and_park() {
     let path = file.to_str().unwrap();
     pg(["intents", "--store", path]).run().ends(2).says("there is no such file. If orders were paid before");
     let folder_path = folder.path().to_str().unwrap();
-    pg(["intents", "--store", folder_path]).run().ends(2).says("it is not a file; a store of intents is a SQLite file");
+    for action in [&[][..], &["migrate"]] {
+        let ended = pg(["intents", "--store", folder_path].iter().chain(action)).run().ends(2);
+        ended.says("it is not a file; a store of intents is a SQLite file");
+    }
     for (other, shown) in [
         ("mysql://u:hunter2@h/d", "mysql://…: "),
         ("host=h password=hunter2", "…=…: "),
@@ -460,6 +463,9 @@ async fn sealed_payments<S: RewritableStore>(file: &str, mut open: impl FnMut() 
         .run()
         .ends(2)
         .says("PG_INTENTS_STORE is not valid UTF-8");
+    pg(["intents"]).env("PG_INTENTS_STORE", "").run().ends(2).says("--store or PG_INTENTS_STORE is empty");
+    let ended = pg(["intents", "--store", "postgres://u:hunter2@127.0.0.1:1/d"]).run();
+    ended.says("warning: argument 3 has a password").hides(&["hunter2"]);
     pg(one).env("PG_INTENTS_KEY_OLDER", &digits(1)).run().ends(2).says("PG_INTENTS_KEY_OLDER needs --store-key");
     pg(one).env("PG_INTENTS_KEY", "0102").run().ends(2).says("64 hexadecimal digits").hides(&["0102"]);
     pg(one).arg("--store-key").arg(&notes).run().ends(2).says("does not contain 64 hexadecimal digits");

@@ -7,11 +7,12 @@ use crate::shell::word;
 /// Keys of a lookup: parameter of the request, method of the lookup and its parameter. Only the first identifies
 /// exactly this payment; the others show related records.
 const WAYS: [(&str, &str, &str); 4] = [
-    ("uniqueMerchantReference", "transaction/lookup", "uniqueMerchantReference"),
+    (UNIQUE, "transaction/lookup", UNIQUE),
     (NOT_UNIQUE, "transaction/lookup", NOT_UNIQUE),
     (ORIGINAL, "transaction/lookup", "transactionKey"),
     (ORIGINAL_OF_VERSION_5, "enterprise/transaction_lookup", "trans_key"),
 ];
+const UNIQUE: &str = "uniqueMerchantReference";
 const NOT_UNIQUE: &str = "merchantReference";
 const ORIGINAL: &str = "transactionKey";
 const ORIGINAL_OF_VERSION_5: &str = "prev_trans_key";
@@ -21,14 +22,14 @@ const ORIGINAL_OF_VERSION_5: &str = "prev_trans_key";
 pub(super) struct Lookup {
     /// The command.
     pub(super) command: String,
-    /// What it may not show; empty if it shows the result.
+    /// What it may not show, or not yet; empty if it shows the result.
     pub(super) note: &'static str,
 }
 
 impl Lookup {
     /// Returns the lookup, with `account_flags`, if the request has a key for one.
     pub(super) fn of(info: &MethodInfo, parameters: &Parameters, account_flags: &str) -> Option<Self> {
-        let has_own_reference = info.field("uniqueMerchantReference").is_some();
+        let has_own_reference = info.field(UNIQUE).is_some();
         let finds = |of| match of {
             NOT_UNIQUE => has_own_reference,
             // The lookup finds no stored card.
@@ -38,8 +39,15 @@ impl Lookup {
         let (value, of, method, name) = WAYS.iter().filter(|(of, ..)| finds(of)).find_map(|(of, method, name)| {
             parameters.get(of).filter(|value| !value.is_empty()).map(|value| (value, *of, method, name))
         })?;
-        let command = format!("pg call{account_flags} {method} {}", word(&format!("{name}={value}")));
+        // `name=-` and `name=@…` would be read from elsewhere.
+        let input = if value == "-" { "printf %s - | " } else { "" };
+        let escape = if value.starts_with('@') { "@" } else { "" };
+        let command = format!("{input}pg call{account_flags} {method} {}", word(&format!("{name}={escape}{value}")));
         let note = match of {
+            UNIQUE => {
+                "; a lookup that finds nothing proves nothing yet, since the request may still arrive (A140): look again after some \
+                 minutes, and send it again only with this uniqueMerchantReference"
+            }
             NOT_UNIQUE => {
                 "; the lookup shows every transaction with this merchantReference: an earlier one says nothing about this request, so \
                  compare the time and the amount, or ask the operator, and send a uniqueMerchantReference next time"
@@ -81,7 +89,8 @@ mod tests {
         let both = [("transactionKey", "k"), ("merchantReference", "m"), ("uniqueMerchantReference", "order 7")];
         let wanted = "pg call --profile shop transaction/lookup 'uniqueMerchantReference=order 7'";
         assert_eq!(lookup("transaction/refund", &both, " --profile shop"), (wanted.to_owned(), false));
-        assert_eq!(of("transaction/refund", &both, "").unwrap().note, "");
+        let note = of("transaction/refund", &both, "").unwrap().note;
+        assert!(note.contains("proves nothing yet") && note.contains("(A140)"), "{note}");
         assert_eq!(of("transaction/refund", &[], ""), None);
     }
 
@@ -91,6 +100,13 @@ mod tests {
         assert_eq!(refund, ("pg call transaction/lookup transactionKey=k".to_owned(), true));
         let v5 = lookup("enterprise/refund", &[("prev_trans_key", "12")], "");
         assert_eq!(v5, ("pg call enterprise/transaction_lookup trans_key=12".to_owned(), true));
+    }
+
+    #[test]
+    fn a_reference_is_not_read_from_a_file_or_from_standard_input() {
+        let command = |reference| lookup("transaction/auth", &[("uniqueMerchantReference", reference)], "").0;
+        assert_eq!(command("@x"), "pg call transaction/lookup 'uniqueMerchantReference=@@x'");
+        assert_eq!(command("-"), "printf %s - | pg call transaction/lookup uniqueMerchantReference=-");
     }
 
     // spec: 1 §4.7, 2 §4.4

@@ -41,6 +41,9 @@ pub(super) struct Call {
     pub(super) json: bool,
 }
 
+/// A lookup that found nothing, as JSON.
+const NO_TRANSACTION: &str = r#"{"transactions":{}"#;
+
 impl Call {
     /// Sends it and prints the reply.
     ///
@@ -56,6 +59,12 @@ impl Call {
         let print = if self.info.retry == RetrySafety::Safe { output::data } else { output::news };
         let printed = self.document(&reply, &ended).and_then(|text| print(&text));
         printed.map_err(|failure| self.not_printed(&failure, &reply, &dialect))?;
+        if reply.starts_with(NO_TRANSACTION) {
+            output::say(
+                "pg: no transaction was found, which proves nothing yet if a request may still arrive (A140): look again after some \
+                 minutes",
+            );
+        }
         ended.map_err(Failure::after_document)
     }
 
@@ -142,8 +151,13 @@ impl Call {
             again",
             );
         }
-        let message = "outcome unknown, look it up next: interrupted before the reply arrived, and the request may have been sent";
-        self.unknown(message.to_owned())
+        let next = match self.lookup {
+            Some(_) => "look it up next",
+            None => "there is no reference to look it up by, ask the operator",
+        };
+        self.unknown(format!(
+            "outcome unknown, {next}: interrupted before the reply arrived, and the request may have been sent"
+        ))
     }
 
     fn unknown(&self, message: String) -> Failure {

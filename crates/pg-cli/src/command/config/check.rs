@@ -42,9 +42,15 @@ pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<Exit, 
             }
         }
     }
+    let ended = match &*problems {
+        [] => Ok(Exit::Done),
+        _ => Err(file::problem(path, &problems.join("; "))),
+    };
     if json {
-        output::json(&json!({ "path": path.display().to_string(), "profiles": checked, "problems": problems }))?;
-    } else if problems.is_empty() {
+        let document = json!({ "path": path.display().to_string(), "profiles": checked, "problems": problems });
+        return output::result(&document, ended);
+    }
+    if problems.is_empty() {
         let names = if checked.is_empty() { "no profiles".to_owned() } else { checked.join(", ") };
         output::page(&output::harmless(&format!("{}: {names}: ok", path.display())))?;
     } else {
@@ -54,7 +60,8 @@ pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<Exit, 
             .collect();
         output::page(&lines.join("\n"))?;
     }
-    Ok(if problems.is_empty() { Exit::Done } else { Exit::Misuse })
+    // Standard output has the problems.
+    ended.map_err(Failure::logged)
 }
 
 fn of_profile(text: &str, name: &str, entries: &[Entry]) -> Vec<String> {

@@ -74,13 +74,25 @@ pub(super) fn mistakes(path: &Path, mistakes: &[Mistake]) -> Failure {
     problem(path, &list.join("; "))
 }
 
+/// Fails if there is something else than a file, which a new file must not replace: a device, a pipe, a link to a missing file.
+fn check_kind(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(problem(path, "is not a regular file")),
+        Err(_) if path.is_symlink() => {
+            Err(problem(path, "is a link to a missing file; create that file, or remove the link"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Locks the file for a change: reading it, and writing it again. Another process that changes it waits for the end of the lock.
 /// Its folder is locked, since the file itself is replaced; systems that cannot lock folders have no lock.
 ///
 /// # Errors
-/// If the folder cannot be created, or the file is named by a single dash.
+/// If the folder cannot be created, the file is named by a single dash, or its place is taken by something else.
 pub(super) fn lock(path: &Path) -> Result<Option<fs::File>, Failure> {
     check_dash(path).map_err(|error| not_written(path, &error))?;
+    check_kind(path)?;
     let path = located(path);
     let folder = folder_of(&path);
     make(folder).map_err(|error| not_written(&path, &error))?;

@@ -79,7 +79,7 @@ pub(super) fn run(path: Option<&Path>, asked: Option<&str>, json: bool) -> Resul
     let rows: Vec<_> =
         shown.iter().map(|shown| [shown.setting.member().to_owned(), shown.value(), shown.from.clone()]).collect();
     output::page(&table(["SETTING", "VALUE", "FROM"], &rows))?;
-    let Some(path) = path.map(Path::display) else {
+    let Some(path) = path.map(|path| mask::text(&path.display().to_string())) else {
         output::say("pg: no profile file: HOME is not set");
         return Ok(());
     };

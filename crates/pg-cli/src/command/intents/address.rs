@@ -42,8 +42,11 @@ pub(super) fn check_address(store: &str) -> Result<(), Failure> {
     Err(Failure::misuse(format!("{}: {STORES}", mask::text(&shown))))
 }
 
-/// Names the variable in the error for a value that is not text.
+/// Names the variable in the error for a value that is empty or not text.
 pub(super) fn parser() -> impl TypedValueParser<Value = String> {
-    OsStringValueParser::new()
-        .try_map(|given| given.into_string().map_err(|_| "--store or PG_INTENTS_STORE is not valid UTF-8"))
+    OsStringValueParser::new().try_map(|given| match given.into_string() {
+        Ok(store) if store.is_empty() => Err("--store or PG_INTENTS_STORE is empty"),
+        Ok(store) => Ok(store),
+        Err(_) => Err("--store or PG_INTENTS_STORE is not valid UTF-8"),
+    })
 }

@@ -86,16 +86,21 @@ pub(super) fn tell(
     if unfinished.len() > TOLD {
         output::say(&format!("pg: and {} more like these", batches(unfinished.len() - TOLD)));
     }
-    for advice in advice(&summary.progress).into_iter().chain(explanations(&unfinished, dialect)) {
+    let advice = advice(&summary.progress);
+    for advice in advice.iter().cloned().chain(explanations(&unfinished, dialect)) {
         output::say(&format!("pg: {advice}"));
     }
     if !is_complete(summary) {
         return Err(early(summary, trouble, go_on(input.path(), is_forgotten)));
     }
+    let ended = match exit(&summary.progress) {
+        Exit::Done => Ok(Exit::Done),
+        exit => Err(Failure::new(exit, advice.join("; ")).logged()),
+    };
     if json && !results.on_standard_output() {
-        output::json(&Report::of(&summary.progress, &results.name(), unfinished))?;
+        return output::result(&Report::of(&summary.progress, &results.name(), unfinished), ended);
     }
-    Ok(exit(&summary.progress))
+    ended
 }
 
 /// Returns the failure of a run that the user interrupted.

@@ -123,6 +123,8 @@ fn a_batch_with_an_unknown_key_is_refused_and_the_others_are_not() {
     cards.write(&format!("# cards\n{}\n", lines.join("\n")));
     let ended = cards.update("--json").run().ends(1).says("2 keys were refused").says("smaller --batch-size");
     let told = super::summary(&ended);
+    assert_eq!(told["exit"], 1);
+    assert!(told["error"]["message"].as_str().unwrap().contains("2 keys were refused"), "{told}");
     let batch = &told["unfinished"][0];
     assert_eq!((&batch["status"], &batch["firstLine"], &batch["lastLine"]), (&"refused".into(), &4.into(), &5.into()));
     assert_eq!((&batch["lastKey"], &told["answered"]), (&"unknown-key".into(), &4.into()));

@@ -289,22 +289,23 @@ async fn redeliver(control: &Control, id: Option<String>, json: bool) -> Result<
         Ok(callback) => callback?,
         Err(_) => control.get(&path).await?,
     };
-    print(&callback, json, |callback| {
-        let shown = format!(
-            "{} callback about {} to {}: {}, attempt {}",
-            text(&callback["kind"]),
-            text(&callback["about"]),
-            text(&callback["url"]),
-            result(callback),
-            text(&callback["attempts"]),
-        );
-        output::harmless(&shown).into_owned()
-    })?;
     let is_acknowledged = callback["attempts"].as_u64() > before
         && callback["lastResult"]["status"].as_u64().is_some_and(|status| (200..300).contains(&status));
-    if is_acknowledged {
-        return Ok(Exit::Done);
+    let ended = match is_acknowledged {
+        true => Ok(Exit::Done),
+        false => Err(Failure::new(Exit::Refused, "the callback was not acknowledged")),
+    };
+    if json {
+        return output::result(&callback, ended);
     }
-    output::say("pg: the callback was not acknowledged");
-    Ok(Exit::Refused)
+    let shown = format!(
+        "{} callback about {} to {}: {}, attempt {}",
+        text(&callback["kind"]),
+        text(&callback["about"]),
+        text(&callback["url"]),
+        result(&callback),
+        text(&callback["attempts"]),
+    );
+    output::page(&output::harmless(&shown))?;
+    ended
 }
