@@ -24,7 +24,7 @@ use crate::{
     alarm::Alarm,
     connector::{Stream, tcp_of},
     held_body::HeldBody,
-    turn::Turns,
+    turn::{AT_ONCE, Turns},
 };
 #[cfg(feature = "tls")]
 use crate::{connector::unfinished_of, records::Unfinished};
@@ -163,6 +163,7 @@ impl Connection {
     async fn driving<F: Future>(&mut self, awaited: F) -> Result<F::Output, TimeUp> {
         let mut awaited = pin!(awaited);
         let Self { driver, open, alarm, turns, .. } = self;
+        let mut polls = 0_usize;
         poll_fn(|task| {
             turns.poll(task, |context| {
                 // Polls the connection, which may hold data back until then.
@@ -173,6 +174,11 @@ impl Connection {
                 // A connection that has ended has already stored its result.
                 if let Poll::Ready(output) = awaited.as_mut().poll(context) {
                     return Poll::Ready(Ok(output));
+                }
+                // While a peer sends without pause, for example interim responses, the runtime seldom looks at its timers.
+                polls += 1;
+                if polls > AT_ONCE && alarm.has_passed() {
+                    return Poll::Ready(Err(TimeUp));
                 }
                 alarm.poll(context).map(|()| Err(TimeUp))
             })
@@ -232,13 +238,33 @@ mod tests {
         }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_body_that_is_always_ready_ends_at_the_deadline_and_lets_other_tasks_run() {
+    /// A connection whose deadline passes in a second.
+    async fn open() -> Connection {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
-        let stream = Connector::new().open(uri).await.unwrap();
-        let deadline = now() + Duration::from_millis(1000);
-        let mut connection = Connection::over(stream, deadline).await.unwrap();
+        let second = Duration::from_secs(1);
+        let stream = Connector::new().open(uri, second).await.unwrap();
+        Connection::over(stream, now() + second).await.unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_always_has_something_to_read_ends_at_the_deadline() {
+        let mut connection = open().await;
+        let mut polls = 0;
+        let reading = poll_fn(|task| {
+            polls += 1;
+            // The clock advances although the future is not ready.
+            let _ = pin!(tokio::time::advance(Duration::from_millis(1))).poll(task);
+            task.waker().wake_by_ref();
+            Poll::<()>::Pending
+        });
+        assert!(connection.driving(reading).await.is_err());
+        assert!((1000..1010).contains(&polls), "{polls}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_is_always_ready_ends_at_the_deadline_and_lets_other_tasks_run() {
+        let mut connection = open().await;
         let other = tokio::spawn(async {});
         let mut body = Endless(0);
         let collected = connection.collect(&mut body, 100_000).await;

@@ -16,8 +16,8 @@ use crate::records::Records;
 #[cfg(feature = "tls")]
 use crate::records::Unfinished;
 
-/// How long all addresses of a host together may take to accept a connection. Each address gets an equal part, so that
-/// an address that does not respond leaves time for the others.
+/// How long all addresses of a host together may take to accept a connection, if that is at most half of the time until
+/// the deadline. Each address gets an equal part, so that an address that does not respond leaves time for the others.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -28,14 +28,12 @@ pub(crate) type Stream = hyper_rustls::MaybeHttpsStream<Records>;
 #[cfg(not(feature = "tls"))]
 pub(crate) type Stream = Records;
 
-#[cfg(feature = "tls")]
-type Inner = hyper_rustls::HttpsConnector<Tcp>;
-#[cfg(not(feature = "tls"))]
-type Inner = HttpConnector;
-
 /// Opens streams. Clones share everything.
 #[derive(Clone)]
-pub(crate) struct Connector(Arc<Inner>);
+pub(crate) struct Connector {
+    #[cfg(feature = "tls")]
+    tls: Arc<rustls::ClientConfig>,
+}
 
 impl Connector {
     /// TLS trusts the certificate authorities that Mozilla trusts.
@@ -51,24 +49,26 @@ impl Connector {
 
     #[cfg(feature = "tls")]
     pub(crate) fn with_tls(mut tls: rustls::ClientConfig) -> Self {
-        // hyper-rustls sets the ALPN protocols itself, and refuses a configuration that has some.
+        // HTTP/1.1 needs no negotiation, and a server must not choose another protocol.
         tls.alpn_protocols.clear();
-        let https = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
-        Self(Arc::new(https.wrap_connector(Tcp(tcp(GaiResolver::new())))))
+        Self { tls: Arc::new(tls) }
     }
 
     #[cfg(not(feature = "tls"))]
     pub(crate) fn new() -> Self {
-        Self(Arc::new(tcp(GaiResolver::new())))
+        Self {}
     }
 
-    /// Opens a stream: with TLS, or to this machine.
-    pub(crate) async fn open(&self, uri: Uri) -> Result<Stream, Failure> {
+    /// Opens a stream: with TLS, or to this machine. `left` is the time until the deadline.
+    pub(crate) async fn open(&self, uri: Uri, left: Duration) -> Result<Stream, Failure> {
         #[cfg(not(feature = "tls"))]
         if uri.scheme() == Some(&http::uri::Scheme::HTTPS) {
             return Err("pg-hyper was built without the feature tls, which https requires".into());
         }
-        let mut connector = Inner::clone(&self.0);
+        let connector = tcp(GaiResolver::new(), left);
+        #[cfg(feature = "tls")]
+        let connector = hyper_rustls::HttpsConnector::from((Tcp(connector), Arc::clone(&self.tls)));
+        let mut connector = connector;
         // Without the feature, the error has another type.
         let stream = connector.call(uri.clone()).await?;
         #[cfg(not(feature = "tls"))]
@@ -123,11 +123,11 @@ pub(crate) fn unfinished_of(stream: &Stream) -> Unfinished {
     records_of(stream).unfinished()
 }
 
-fn tcp<R>(resolver: R) -> HttpConnector<R> {
+fn tcp<R>(resolver: R, left: Duration) -> HttpConnector<R> {
     let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    tcp.set_connect_timeout(Some(CONNECT_TIME));
+    tcp.set_connect_timeout(Some(CONNECT_TIME.min(left / 2)));
     tcp
 }
 
@@ -187,11 +187,13 @@ mod tests {
             let _ = socket.connect(&dark.into());
         }
         let (_listener, open) = bound(8);
-        let mut connector = tcp(Host([dark, open]));
-        let connecting = connector.call(Uri::from_static("http://gateway.example/"));
-        let connected = tokio::time::timeout(Duration::from_secs(60), connecting).await;
-        let stream = connected.expect("within the deadline of a request").expect("a connection");
-        assert_eq!(stream.inner().peer_addr().unwrap(), open);
+        for deadline in [60, 4, 1].map(Duration::from_secs) {
+            let mut connector = tcp(Host([dark, open]), deadline);
+            let connecting = connector.call(Uri::from_static("http://gateway.example/"));
+            let connected = tokio::time::timeout(deadline, connecting).await;
+            let stream = connected.expect("within the deadline of a request").expect("a connection");
+            assert_eq!(stream.inner().peer_addr().unwrap(), open);
+        }
     }
 
     /// Returns an address of this machine that other machines can reach; `None` without a network. Sends nothing.
@@ -222,7 +224,7 @@ mod tests {
         for host in [Some(Ipv4Addr::LOCALHOST.into()), outside_address()].into_iter().flatten() {
             let listener = tokio::net::TcpListener::bind((host, 0)).await.unwrap();
             let uri: Uri = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
-            let opened = Connector::new().open(uri.clone()).await;
+            let opened = Connector::new().open(uri.clone(), CONNECT_TIME).await;
             assert_eq!(opened.is_ok(), host.is_loopback());
             if let Err(error) = opened {
                 let text = format!(

@@ -26,8 +26,8 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. It needs a tokio runtime. Clones share the pool, also in
 /// other runtimes: a connection is used again only in the runtime that opened it.
 ///
-/// The addresses of a host have 10 seconds altogether to accept a connection, so an address that does not respond leaves
-/// time for the others.
+/// The addresses of a host have half of the deadline, at most 10 seconds, altogether to accept a connection, so an address
+/// that does not respond leaves time for the others.
 ///
 /// It uses an idle connection only if nothing was received on it since its last reply. A second reply that arrives
 /// after the next request was written cannot be distinguished from the reply to that request. Behind a proxy that may
@@ -135,7 +135,7 @@ impl HyperTransport {
 
     async fn connect(&self, uri: Uri, deadline: Instant) -> Result<Connection, TransportErrorKind> {
         let authority = uri.authority().map_or_else(String::new, ToString::to_string);
-        match self.connector.open(uri).await {
+        match self.connector.open(uri, deadline.saturating_duration_since(now())).await {
             Ok(stream) => {
                 Connection::over(stream, deadline).await.map_err(|error| TransportErrorKind::Connection(error.into()))
             }

@@ -160,7 +160,7 @@ pub use drive_error::DriveError;
 pub use durable_file::DurableFile;
 pub use error::Error;
 pub use hyper_transport::HyperTransport;
-pub use pg_connections::ConnectionLimits;
+pub use pg_connections::{BodyError, BodyPermit, ConnectionLimits, HeldBody};
 pub use pg_proto as proto;
 pub use receiver::{
     Endpoint, EndpointPurpose, GuardedBody, Notification, ReceiptHandle, Received, Receiver, ReceiverLimits,

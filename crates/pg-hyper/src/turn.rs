@@ -20,7 +20,7 @@ const WAITING: u8 = 1;
 const WOKEN: u8 = 2;
 /// Number of polls in a row before other tasks have their turn. A third poll is needed only if a reply arrives in
 /// pieces.
-const AT_ONCE: usize = 4;
+pub(crate) const AT_ONCE: usize = 4;
 
 /// Polls a future again as long as polling wakes it.
 pub(crate) struct Turns {

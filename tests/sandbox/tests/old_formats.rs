@@ -22,7 +22,7 @@ use pg_sandbox::{
     vault,
 };
 use rusqlite::{Connection, types::Value};
-use shop::{IN_CLEAR, NEWEST, SEALED, call, make, open, pay, sealed_rows, sealed_rows_path, show};
+use shop::{IN_CLEAR, NEWEST, SEALED, call, make, open, pay, sealed_rows, sealed_rows_path, show, try_to_open};
 
 #[test]
 fn every_format_has_its_rows() {
@@ -132,6 +132,24 @@ fn what_only_the_redo_log_holds_survives_a_new_format() {
             assert_eq!(found["transactions"]["0"]["transactionKey"], paid["transactionKey"], "{format}: {found}");
         }
         assert_eq!(pay(&mut again, "7", &order[..1])["errorCode"], "950");
+    }
+}
+
+/// Earlier versions of the sandbox can still open the store.
+#[test]
+fn a_store_that_is_refused_for_its_redo_log_keeps_its_format() {
+    for format in 1..NEWEST {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("shop.sqlite");
+        make(&store, format);
+        fs::write(folder.path().join("shop.sqlite-redo"), "a text").unwrap();
+        let refused = try_to_open(&store).err().unwrap().to_string();
+        assert!(refused.contains("shop.sqlite-redo"), "{refused}");
+        let found: u16 =
+            Connection::open(&store).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(usize::from(found), format);
+        fs::remove_file(folder.path().join("shop.sqlite-redo")).unwrap();
+        can_be_used(&mut open(&store), format);
     }
 }
 

@@ -335,36 +335,38 @@ fn forwarded_callbacks_that_wait_to_be_confirmed_are_shown_at_the_end() {
 }
 
 #[test]
-fn forwarding_has_room_for_eight_of_the_largest_bodies() {
+fn bodies_that_do_not_arrive_delay_no_other_callback() {
     let sandbox = Running::start(&[]);
     let shop = Shop::of(&sandbox);
-    let (target, _came) = shop_that_answers(&["200 OK"]);
+    // The last one is no answer: nothing was upgraded.
+    let (target, _came) = shop_that_answers(&["200 OK", "200 OK", "101 Switching Protocols"]);
     let listening = Listening::start(words(&format!("listen --port 0 --json --forward-to {target}")));
-    let callback = listening.address("checkoutCallback");
+    let callback = listening.address("updaterCallback");
     let (address, path) = callback.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    let begin = || {
+    let begin = |rest: &str| {
         let mut stream = std::net::TcpStream::connect(address).unwrap();
-        let head = format!(
-            "POST /{path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: 4194304\r\nexpect: 100-continue\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(format!("POST /{path} HTTP/1.1\r\nhost: {address}\r\n{rest}").as_bytes()).unwrap();
         stream
     };
-    let is_awaited = |stream: &std::net::TcpStream| {
+    let status_line = |stream: &std::net::TcpStream| {
         let mut said = String::new();
         BufReader::new(stream).read_line(&mut said).unwrap();
-        assert!(said.starts_with("HTTP/1.1 100"), "{said}");
+        said
     };
-    let mut streams: Vec<_> = (0..8).map(|_| begin()).collect();
-    streams.iter().for_each(is_awaited);
-    let ninth = begin();
-    // One without a body does not wait.
-    assert_eq!(get(&shop, &format!("{callback}?trans_key=1")), 200);
-    ninth.set_nonblocking(true).unwrap();
-    assert_eq!(ninth.peek(&mut [0]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
-    ninth.set_nonblocking(false).unwrap();
-    drop(streams.pop());
-    is_awaited(&ninth);
+    let stalled: Vec<_> = (0..16)
+        .map(|_| begin("content-length: 4194304\r\nexpect: 100-continue\r\n\r\n"))
+        .chain((0..16).map(|_| begin("transfer-encoding: chunked\r\n\r\n5\r\nkey")))
+        .collect();
+    for stream in &stalled[..16] {
+        let said = status_line(stream);
+        assert!(said.starts_with("HTTP/1.1 100"), "{said}");
+    }
+    let post = |url: &str| shop.send(Request::post(url).body(Bytes::from("trans_key=1")).unwrap()).status().as_u16();
+    assert_eq!(post(listening.address("checkoutCallback")), 200);
+    assert_eq!(post(callback), 200);
+    assert_eq!(post(callback), 502);
+    let said = status_line(&begin("transfer-encoding: chunked\r\n\r\nno length\r\n"));
+    assert!(said.starts_with("HTTP/1.1 400"), "{said}");
 }
 
 /// A shop behind a certificate of its own authority.

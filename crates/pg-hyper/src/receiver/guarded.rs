@@ -19,7 +19,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use pg_connections::{Accepted, Acceptor, ConnectionLimits, ConnectionSlot, ShortReads};
+use pg_connections::{Accepted, Acceptor, BodyError, ConnectionLimits, ConnectionSlot, HeldBody, ShortReads};
 use tokio::{
     net::TcpListener,
     sync::watch,
@@ -42,7 +42,7 @@ const STOP_TIME: Duration = Duration::from_secs(30);
 /// A connection is idle while the server waits for its peer: for a first byte, the rest of a head or a body, the next
 /// request, or until the peer reads. If there are too many connections, the connection that has been idle for longest
 /// is closed. A connection whose request is being answered is never closed for that. The service must limit the bodies
-/// that it reads, as a `ReceiverService` does.
+/// that it reads, as a `ReceiverService` and [`GuardedBody::read`] do.
 ///
 /// Behind a proxy on another machine all clients have one address, so by default they have 256 connections together:
 /// raise [`ConnectionLimits::per_address`], and let the proxy limit its clients.
@@ -161,6 +161,18 @@ impl GuardedBody {
             place.working();
         }
         Self { inner, place }
+    }
+
+    /// Reads a body of at most `limit` bytes. It counts in [`ConnectionLimits::body_bytes`] as it arrives: if there is no
+    /// room, other incomplete bodies lose theirs together with their connections, the oldest first. Of a longer body, as
+    /// many bytes are read and dropped, so that its sender can read the response. Set a timeout: a slow body may never end.
+    ///
+    /// # Errors
+    ///
+    /// If it is longer, or ends early.
+    pub async fn read(self, limit: usize) -> Result<HeldBody, BodyError> {
+        let place = Arc::clone(&self.place);
+        pg_connections::read_body(&place, self, limit, limit).await
     }
 }
 

@@ -1,11 +1,16 @@
 //! Services within a server that keeps to limits.
 
-use std::time::Duration;
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use pg_hyper::{
-    ConnectionLimits, EndpointPurpose, GuardedBody, Notification, Receiver, ReceiverLimits, proto::BaseUrl,
+    BodyError, ConnectionLimits, EndpointPurpose, GuardedBody, Notification, Receiver, ReceiverLimits, proto::BaseUrl,
     serve_guarded, serve_guarded_until,
 };
 use tokio::{
@@ -104,11 +109,11 @@ struct Paths(tokio::sync::mpsc::UnboundedSender<String>);
 
 impl tower_service::Service<Request<GuardedBody>> for Paths {
     type Response = Response<http_body_util::Empty<Bytes>>;
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
     type Future = std::future::Ready<Result<Self::Response, Self::Error>>;
 
-    fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
-        std::task::Poll::Ready(Ok(()))
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<GuardedBody>) -> Self::Future {
@@ -145,4 +150,55 @@ async fn requests_of_one_write_let_other_connections_have_their_turn() {
     assert!(reply.await.unwrap().unwrap().starts_with("HTTP/1.1 200"));
     server.abort();
     drop(many);
+}
+
+/// Reads bodies of up to 64 bytes.
+#[derive(Clone)]
+struct Reads;
+
+impl tower_service::Service<Request<GuardedBody>> for Reads {
+    type Response = Response<http_body_util::Empty<Bytes>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<GuardedBody>) -> Self::Future {
+        Box::pin(async move {
+            let mut response = Response::default();
+            *response.status_mut() = match request.into_body().read(64).await {
+                Ok(body) if body.bytes == "abc" => StatusCode::OK,
+                Ok(_) => StatusCode::ACCEPTED,
+                Err(BodyError::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+                Err(BodyError::Incomplete) => StatusCode::BAD_REQUEST,
+            };
+            Ok(response)
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_arrive_gives_its_room_to_another_one() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let limits = ConnectionLimits::default().body_bytes(64).free_body_bytes(0);
+    tokio::spawn(serve_guarded(listener, limits, Reads));
+    let head = "POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n";
+    let mut stalled = connected(&url, &format!("{head}expect: 100-continue\r\ncontent-length: 64\r\n\r\n")).await;
+    let mut said = [0; 12];
+    stalled.read_exact(&mut said).await.unwrap();
+    assert_eq!(&said, b"HTTP/1.1 100");
+    let long = "a".repeat(65);
+    for (rest, status) in [
+        ("content-length: 3\r\n\r\nabc", "200"),
+        (&*format!("content-length: 65\r\n\r\n{long}"), "413"),
+        ("transfer-encoding: chunked\r\n\r\nno length\r\n", "400"),
+    ] {
+        let mut reply = String::new();
+        connected(&url, &format!("{head}{rest}")).await.read_to_string(&mut reply).await.unwrap();
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{rest}: {reply}");
+    }
+    stalled.read_to_end(&mut Vec::new()).await.unwrap();
 }

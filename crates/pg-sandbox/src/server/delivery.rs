@@ -1,6 +1,6 @@
 //! Sends callbacks and reports the results to the sandbox.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Full};
@@ -114,18 +114,29 @@ async fn connect(outgoing: &Outgoing, uri: &Uri, tls: bool) -> Result<TcpStream,
     let host = bare(uri.host().unwrap_or_default());
     let port = uri.port_u16().unwrap_or(default_port(tls));
     let addresses = lookup_host((host, port)).await.map_err(|error| format!("the host was not found: {error}"))?;
-    let mut problem = "the host has no address".to_owned();
+    let (mut admitted, mut problem) = (Vec::new(), "the host has no address".to_owned());
     for address in addresses {
-        if let Err(reason) = outgoing.admits(address.ip()) {
-            problem = reason.to_string();
-            continue;
-        }
-        match TcpStream::connect(address).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) => problem = format!("no connection: {error}"),
+        match outgoing.admits(address.ip()) {
+            Ok(()) => admitted.push(address),
+            Err(reason) => problem = reason.to_string(),
         }
     }
-    Err(problem)
+    connect_to_one(&admitted).await.map_err(|failure| failure.unwrap_or(problem))
+}
+
+/// Connects to the first address that accepts. One that does not respond leaves equal parts of the time to the others, and to
+/// the response.
+async fn connect_to_one(addresses: &[SocketAddr]) -> Result<TcpStream, Option<String>> {
+    let part = TIME / u32::try_from(addresses.len()).unwrap_or(u32::MAX).saturating_add(1);
+    let mut failure = None;
+    for address in addresses {
+        match tokio::time::timeout(part, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => failure = Some(format!("no connection: {error}")),
+            Err(_) => failure = Some(format!("no connection: {address} does not respond")),
+        }
+    }
+    Err(failure)
 }
 
 /// The host without the brackets of an IPv6 address.
@@ -234,6 +245,25 @@ mod tests {
         let courier = Courier::new(&[]).unwrap();
         let result = courier.deliver(outgoing(&url, &OutgoingAccess::default())).await;
         assert_eq!(result, Err("no response within 10 seconds".to_owned()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_that_does_not_respond_leaves_time_for_the_next_one_and_the_response() {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        // Nothing is accepted, so the kernel drops further connections once the queue is full.
+        let full = socket.listen(1).unwrap();
+        let silent = full.local_addr().unwrap();
+        let mut waiting = Vec::new();
+        while let Ok(stream) = tokio::time::timeout(TIME, TcpStream::connect(silent)).await {
+            waiting.push(stream.unwrap());
+        }
+        let open = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addresses = [silent, open.local_addr().unwrap()];
+        let connected = tokio::time::timeout(TIME / 2, connect_to_one(&addresses)).await;
+        let stream = connected.expect("with time for the response").unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), addresses[1]);
+        assert!(connect_to_one(&[silent]).await.unwrap_err().unwrap().ends_with("does not respond"));
     }
 
     #[tokio::test]

@@ -125,7 +125,7 @@ impl Unopened {
     /// engine fails.
     pub fn open(self, key: &[u8; 32]) -> Result<Sqlite, StoreError> {
         let Self { path, redo, connection, format } = self;
-        let mut connection = match connection {
+        let connection = match connection {
             Some(connection) => connection,
             None => {
                 redo::check_unused(&path, redo.as_ref())?;
@@ -139,7 +139,7 @@ impl Unopened {
             let check::Checked { whole, since, mut keys } = check::check(&connection, &mut sealer, &tables)?;
             write_ahead(&connection, &path)?;
             if format < schema::NEWEST {
-                upgrade::add(&mut connection, format)?;
+                upgrade::add(&connection, format)?;
                 tables = Table::all(&connection)?;
                 keys = self::keys(&connection, &tables)?;
             }
@@ -149,7 +149,7 @@ impl Unopened {
             check::structure(&connection)?;
         }
         write_ahead(&connection, &path)?;
-        let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
+        let whole = upgrade::upgrade(&connection, &mut sealer)?;
         let tables = Table::all(&connection)?;
         let keys = keys(&connection, &tables)?;
         Sqlite::ready(connection, tables, sealer, whole, keys)?.ahead(&path, redo, key, Since::default())
@@ -183,7 +183,6 @@ impl Sqlite {
         keys: KnownKeys,
     ) -> Result<Self, StoreError> {
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-        connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
         // A plan does not depend on the values of parameters. Otherwise each query with a limit is prepared anew each time.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -415,6 +414,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
         connection.set_db_config(setting, on)?;
     }
     connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     // Must come before the first read: the log then needs no shared memory, and no second process can open the file
     // while this one runs.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;

@@ -122,6 +122,18 @@ fn a_process_that_may_not_write_after_an_upgrade_refuses_and_a_failed_upgrade_ch
     assert_eq!(later.pay("order-2").0, 200);
     let error = Store::open(&url, &KEY, "today").err().unwrap().to_string();
     assert!(error.contains("format 6, this program supports formats up to 5"), "{error}");
+    // A role that may do everything but change the tables.
+    let url = server.database().unwrap();
+    let mut former = knowing(&Store::steps()[..1], &url, 1);
+    let role = "CREATE ROLE app LOGIN; GRANT ALL ON SCHEMA payment_sandbox TO app; \
+        GRANT ALL ON ALL TABLES IN SCHEMA payment_sandbox TO app";
+    server.psql(&url, role).unwrap();
+    let error = Store::open(&url.replace("pg@", "app@"), &KEY, "app").err().unwrap().to_string();
+    assert!(error.contains("to 2 was refused") && error.ends_with("with the role that owns the tables"), "{error}");
+    assert_eq!(former.pay("order-1").0, 200);
+    drop(Store::open(&url, &KEY, "owner").unwrap());
+    server.psql(&url, "GRANT ALL ON ALL TABLES IN SCHEMA payment_sandbox TO app").unwrap();
+    drop(Store::open(&url.replace("pg@", "app@"), &KEY, "app").unwrap());
     // Two that upgrade at once agree.
     let url = server.database().unwrap();
     drop(knowing(&Store::steps()[..1], &url, 1));

@@ -12,14 +12,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Request, Response, StatusCode, Uri, header};
-use http_body_util::{BodyExt, Empty, Limited};
-use pg_hyper::{ConnectionLimits, GuardedBody, HyperTransport, ReceiverLimits, Transport, serve_guarded};
+use http::{HeaderName, Request, Response, StatusCode, Uri, header};
+use http_body_util::Empty;
+use pg_hyper::{BodyError, ConnectionLimits, GuardedBody, HyperTransport, ReceiverLimits, Transport, serve_guarded};
 use pg_proto::BaseUrl;
-use tokio::{
-    net::TcpListener,
-    sync::{Semaphore, mpsc},
-};
+use tokio::{net::TcpListener, sync::mpsc, time::timeout};
 use tower_service::Service;
 
 use super::{confirm::Claim, event::Forwarded};
@@ -28,7 +25,7 @@ use crate::transport::connection_advice;
 /// Shorter than the ten seconds that the sandbox waits for a response.
 pub(super) const DEADLINE: Duration = Duration::from_secs(9);
 /// So many bodies of maximum length may be in progress.
-const BODIES: usize = 8;
+const BODIES: u32 = 8;
 /// The header with the id of a callback in the sandbox's journal.
 const CALLBACK: &str = "pg-callback";
 /// Headers that belong to one connection, not to the request (RFC 9110, 7.6.1), and headers that are recomputed.
@@ -81,8 +78,6 @@ struct Shared {
     names: HashMap<String, &'static str>,
     http: HyperTransport,
     limits: ReceiverLimits,
-    /// Room for the bodies of callbacks in progress, in bytes.
-    room: Semaphore,
     arrived: mpsc::Sender<Claim>,
 }
 
@@ -96,8 +91,7 @@ impl Forwarding {
     ) -> (Self, mpsc::Receiver<Claim>) {
         let limits = ReceiverLimits::default();
         let (arrived, arriving) = mpsc::channel(limits.waiting);
-        let room = Semaphore::new(BODIES * limits.body_bytes);
-        let shared = Shared { target, names, http, limits, room, arrived };
+        let shared = Shared { target, names, http, limits, arrived };
         (Self { listener, shared: Arc::new(shared) }, arriving)
     }
 
@@ -108,7 +102,8 @@ impl Forwarding {
 
     /// Serves until it is dropped. A proxy or a tunnel makes all peers look like one.
     pub(super) async fn serve(self) {
-        let limits = ConnectionLimits::default().per_address(usize::MAX);
+        let body_bytes = u32::try_from(self.shared.limits.body_bytes).unwrap_or(u32::MAX).saturating_mul(BODIES);
+        let limits = ConnectionLimits::default().per_address(usize::MAX).body_bytes(body_bytes);
         serve_guarded(self.listener, limits, Answers(self.shared)).await;
     }
 }
@@ -141,22 +136,27 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
     let token = request.uri().path().rsplit('/').next().unwrap_or_default();
     let Some(what) = shared.names.get(token).copied() else { return StatusCode::NOT_FOUND };
     let (parts, body) = request.into_parts();
-    let most = most(&parts.headers).min(shared.limits.body_bytes);
-    let Ok(_room) = shared.room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX)).await else {
-        return StatusCode::SERVICE_UNAVAILABLE;
+    let received = timeout(shared.limits.time, async {
+        let body = body.read(shared.limits.body_bytes).await.map_err(|error| match error {
+            BodyError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            BodyError::Incomplete => StatusCode::BAD_REQUEST,
+        })?;
+        // A callback that could not be shown is not acknowledged.
+        let place = shared.arrived.reserve().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+        Ok((body, place))
+    });
+    let (body, place) = match received.await.unwrap_or(Err(StatusCode::SERVICE_UNAVAILABLE)) {
+        Ok(received) => received,
+        Err(status) => return status,
     };
-    let Ok(body) = Limited::new(body, shared.limits.body_bytes).collect().await else {
-        return StatusCode::PAYLOAD_TOO_LARGE;
-    };
-    // A callback that could not be shown is not acknowledged.
-    let Ok(place) = shared.arrived.reserve().await else { return StatusCode::SERVICE_UNAVAILABLE };
-    let request = Request::from_parts(parts, body.to_bytes());
+    let request = Request::from_parts(parts, body.bytes);
     let callback = request.headers().get(CALLBACK).and_then(|id| id.to_str().ok()).map(pg_model::mask::text);
     let (status, error) = match shared.http.send(handed_on(&request, &shared.target)).await {
         Ok(response) => (Some(response.status()), None),
         Err(error) => (None, Some(format!("{}{}", error.kind(), connection_advice(&error)))),
     };
-    let told = status.unwrap_or(StatusCode::BAD_GATEWAY);
+    // An interim response is no answer.
+    let told = status.filter(|status| !status.is_informational()).unwrap_or(StatusCode::BAD_GATEWAY);
     place.send(Claim::of(what, &request).forwarded(Forwarded {
         to: pg_model::mask::text(&shared.target.0.to_string()),
         status: status.map(|status| status.as_u16()),
@@ -165,15 +165,6 @@ async fn answer(request: Request<GuardedBody>, shared: &Shared) -> StatusCode {
         callback,
     }));
     told
-}
-
-/// The most bytes that a body with these headers can have.
-fn most(headers: &HeaderMap) -> usize {
-    match headers.get(header::CONTENT_LENGTH) {
-        Some(length) => length.to_str().ok().and_then(|length| length.parse().ok()).unwrap_or(usize::MAX),
-        None if headers.contains_key(header::TRANSFER_ENCODING) => usize::MAX,
-        None => 0,
-    }
 }
 
 /// Sends the same request to the target. A query is appended to that of the target: it may have the fields of a callback.
@@ -234,15 +225,6 @@ mod tests {
         let names: Vec<&str> = copy.headers().keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["content-type", "pg-callback"]);
         assert_eq!(copy.body(), "{}");
-    }
-
-    #[test]
-    fn a_body_takes_the_room_that_its_headers_ask_for() {
-        let most =
-            |name: &'static str, value| most(Request::post("/token").header(name, value).body(()).unwrap().headers());
-        assert_eq!(most("content-length", "12"), 12);
-        assert_eq!(most("transfer-encoding", "chunked"), usize::MAX);
-        assert_eq!(most("accept", "*/*"), 0);
     }
 
     #[test]

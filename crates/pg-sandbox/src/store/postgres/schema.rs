@@ -301,7 +301,9 @@ fn upgrade(link: &mut Link, steps: &[Step]) -> Result<(), Trouble> {
         );
         link.end(&text).map_err(|trouble| match trouble {
             Trouble::Failed(StoreError::Engine(why) | StoreError::Denied(why)) => {
-                let problem = format!("its upgrade from format {} to {number} was refused: {why}", number - 1);
+                let of_owner = "; start one process once with the role that owns the tables";
+                let advice = if why.ends_with("(42501)") { of_owner } else { "" };
+                let problem = format!("its upgrade from format {} to {number} was refused: {why}{advice}", number - 1);
                 Trouble::Failed(StoreError::Engine(problem))
             }
             other => other,

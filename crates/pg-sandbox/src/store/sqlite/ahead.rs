@@ -77,7 +77,10 @@ impl Sqlite {
         // No reply depends on this random number. It is even, so that the regions are used in turn.
         let step = self.connection.query_row("SELECT random() & 4294967294", [], |row| row.get(0))?;
         let (redo, left) = Redo::open(path, redo, key, (since, self.committed), step)?;
-        self.run("BEGIN IMMEDIATE")?;
+        // The transaction of an upgrade is still open.
+        if self.connection.is_autocommit() {
+            self.run("BEGIN IMMEDIATE")?;
+        }
         left.iter().try_for_each(|left| self.redo(left))?;
         // The file may be written from here on.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;

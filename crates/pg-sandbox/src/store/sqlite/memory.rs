@@ -34,9 +34,10 @@ pub(super) fn empty() -> Result<EmptyStore, StoreError> {
 
 impl EmptyStore {
     fn create() -> Result<Self, StoreError> {
-        let mut connection = Connection::open_in_memory()?;
+        let connection = Connection::open_in_memory()?;
         let mut sealer = Sealer::new(&KEY);
-        let whole = upgrade::upgrade(&mut connection, &mut sealer)?;
+        let whole = upgrade::upgrade(&connection, &mut sealer)?;
+        connection.execute_batch("COMMIT")?;
         let tables = Table::all(&connection)?.into();
         Ok(Self { connection, tables, sealer, whole })
     }
@@ -48,6 +49,7 @@ impl EmptyStore {
         if copied != StepResult::Done {
             return Err(StoreError::Engine(format!("the empty store was not copied: {copied:?}")));
         }
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
         Ok(Self { connection, tables: Arc::clone(&self.tables), sealer: self.sealer.clone(), whole: self.whole })
     }
 }

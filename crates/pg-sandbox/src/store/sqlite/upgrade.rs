@@ -1,6 +1,7 @@
-//! Upgrades files of earlier formats to the newest one.
+//! Upgrades files of earlier formats to the newest one, in a transaction that is left open: a store that is refused later, for
+//! example for its redo log, stays as it is.
 
-use rusqlite::{Connection, Row as Found, ToSql, Transaction, TransactionBehavior, types::ValueRef};
+use rusqlite::{Connection, Row as Found, ToSql, types::ValueRef};
 
 use super::{
     super::{
@@ -10,34 +11,34 @@ use super::{
     table::Table,
 };
 
-/// Creates the tables of an empty file, or migrates the records of an older one, atomically.
-pub(super) fn upgrade(connection: &mut Connection, sealer: &mut Sealer) -> Result<Whole, StoreError> {
+const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Creates the tables of an empty file, or migrates the records of an older one.
+pub(super) fn upgrade(connection: &Connection, sealer: &mut Sealer) -> Result<Whole, StoreError> {
     // Unsealed data is overwritten in place, not only freed.
     connection.pragma_update(None, "secure_delete", true)?;
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    overwrite_free_pages(&transaction)?;
-    let old = put_aside(&transaction)?;
-    schema::create(&transaction)?;
+    connection.execute_batch(BEGIN)?;
+    overwrite_free_pages(connection)?;
+    let old = put_aside(connection)?;
+    schema::create(connection)?;
     let mut whole = Whole::default();
-    for table in Table::all(&transaction)? {
+    for table in Table::all(connection)? {
         let aside = aside(&table.name);
         if old.contains(&table.name) {
-            fill(&transaction, sealer, &table, &aside, &mut whole)?;
-            transaction.execute_batch(&format!("DROP TABLE {aside}"))?;
+            fill(connection, sealer, &table, &aside, &mut whole)?;
+            connection.execute_batch(&format!("DROP TABLE {aside}"))?;
         }
     }
-    transaction.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole, Since::default())])?;
-    schema::add(&transaction, schema::FIRST_SEALED)?;
-    transaction.commit()?;
+    connection.execute("INSERT INTO whole (id, body) VALUES (0, ?1)", [sealer.seal_whole(whole, Since::default())])?;
+    schema::add(connection, schema::FIRST_SEALED)?;
     connection.pragma_update(None, "secure_delete", false)?;
     Ok(whole)
 }
 
-/// Upgrades a file with sealed rows to the newest format, atomically.
-pub(super) fn add(connection: &mut Connection, format: i64) -> Result<(), StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    schema::add(&transaction, format)?;
-    Ok(transaction.commit()?)
+/// Upgrades a file with sealed rows to the newest format.
+pub(super) fn add(connection: &Connection, format: i64) -> Result<(), StoreError> {
+    connection.execute_batch(BEGIN)?;
+    schema::add(connection, format)
 }
 
 fn aside(table: &str) -> String {
@@ -46,46 +47,46 @@ fn aside(table: &str) -> String {
 
 /// Overwrites the pages that the file already has free: the program that freed them left their content in them. A table that
 /// takes all of them is dropped again.
-fn overwrite_free_pages(transaction: &Transaction<'_>) -> Result<(), StoreError> {
-    let number = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+fn overwrite_free_pages(connection: &Connection) -> Result<(), StoreError> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (free, size) = (number("freelist_count")?, number("page_size")?);
-    transaction.execute_batch("CREATE TABLE filler (content BLOB)")?;
-    let mut insert = transaction.prepare("INSERT INTO filler VALUES (zeroblob(?1))")?;
+    connection.execute_batch("CREATE TABLE filler (content BLOB)")?;
+    let mut insert = connection.prepare("INSERT INTO filler VALUES (zeroblob(?1))")?;
     // A row of this size takes one page or more.
     for _ in 0..free {
         insert.execute([size])?;
     }
-    Ok(transaction.execute_batch("DROP TABLE filler")?)
+    Ok(connection.execute_batch("DROP TABLE filler")?)
 }
 
 /// Renames the tables, without their indexes. Returns their names.
-fn put_aside(transaction: &Transaction<'_>) -> Result<Vec<String>, StoreError> {
+fn put_aside(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let names = |kind: &str| -> Result<Vec<String>, StoreError> {
         let mut statement =
-            transaction.prepare("SELECT name FROM sqlite_schema WHERE type = ?1 AND sql IS NOT NULL ORDER BY name")?;
+            connection.prepare("SELECT name FROM sqlite_schema WHERE type = ?1 AND sql IS NOT NULL ORDER BY name")?;
         let names = statement.query_map([kind], |row| row.get(0))?.collect::<Result<_, _>>()?;
         Ok(names)
     };
     for index in names("index")? {
-        transaction.execute_batch(&format!("DROP INDEX {index}"))?;
+        connection.execute_batch(&format!("DROP INDEX {index}"))?;
     }
     let tables = names("table")?;
     for table in &tables {
-        transaction.execute_batch(&format!("ALTER TABLE {table} RENAME TO {}", aside(table)))?;
+        connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO {}", aside(table)))?;
     }
     Ok(tables)
 }
 
 fn fill(
-    transaction: &Transaction<'_>,
+    connection: &Connection,
     sealer: &mut Sealer,
     table: &Table,
     aside: &str,
     whole: &mut Whole,
 ) -> Result<(), StoreError> {
     let columns: String = table.columns().map(|column| format!(", {column}")).collect();
-    let mut old = transaction.prepare(&format!("SELECT key, merchant, body{columns} FROM {aside} ORDER BY key"))?;
-    let mut insert = transaction.prepare(&table.insert)?;
+    let mut old = connection.prepare(&format!("SELECT key, merchant, body{columns} FROM {aside} ORDER BY key"))?;
+    let mut insert = connection.prepare(&table.insert)?;
     let mut rows = old.query([])?;
     while let Some(row) = rows.next()? {
         let mut index = [const { None }; super::super::INDEX_COLUMNS];
