@@ -1,6 +1,9 @@
 //! The environment of one drill: its service, its wire, the folder of its order, and the integration.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -12,7 +15,7 @@ use crate::{
     clock::{self, Clock},
     dice::Dice,
     drill::Drill,
-    finding::Lane,
+    finding::{Finding, Lane},
     house::{Card, House, SetupError, text},
     plan::{Job, Means, Plan, Way},
     report::Outcome,
@@ -70,6 +73,7 @@ pub(crate) struct Stage {
     credentials: Credentials,
     given: Arc<Given>,
     ran: Vec<Ran>,
+    found: Mutex<Vec<Finding>>,
 }
 
 /// The parameters of a stage.
@@ -131,6 +135,7 @@ impl Stage {
             credentials: setting.credentials,
             given,
             ran: Vec::new(),
+            found: Mutex::default(),
         })
     }
 
@@ -374,8 +379,19 @@ impl Stage {
         outcome
     }
 
+    /// Keeps findings for the verdict, each once.
+    pub(crate) fn found(&self, findings: Vec<Finding>) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        for finding in findings {
+            if !found.contains(&finding) {
+                found.push(finding);
+            }
+        }
+    }
+
     /// Returns the verdict, with masked findings.
-    pub(crate) fn judged(&self, mut findings: Vec<crate::finding::Finding>) -> Outcome {
+    pub(crate) fn judged(&self, mut findings: Vec<Finding>) -> Outcome {
+        findings.append(&mut self.found.lock().unwrap_or_else(PoisonError::into_inner));
         for finding in &mut findings {
             finding.text = self.wire().told(&finding.text);
         }

@@ -158,8 +158,10 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
     let passed = shop_with_commands("none", &drills);
     assert_eq!(with(&passed, Verdict::Passed), drills, "{}", passed.scorecard(false));
 
-    let drills = ["M50", "M51", "M52", "M54", "M55", "M56", "M57", "M79", "M80", "M81", "M83", "M84", "M85", "M86"];
-    for careful in ["none", "retried-under-reference"] {
+    let drills = [
+        "M50", "M51", "M52", "M54", "M55", "M56", "M57", "M72", "M79", "M80", "M81", "M83", "M84", "M85", "M86", "M87",
+    ];
+    for careful in ["none", "retried-under-reference", "later-by-state"] {
         let passed = shop(careful, &drills);
         assert_eq!(with(&passed, Verdict::Passed), drills, "{careful}: {}", passed.scorecard(false));
     }

@@ -196,7 +196,8 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
             RunError::UnknownDrill(_) | RunError::NoDrill => Failure::misuse(error.to_string()),
             _ => Failure::new(Exit::NotReachable, error.to_string()),
         })
-    })?;
+    })
+    .map_err(|failure| without_reports(failure, &written[..REPORTS]))?;
     let exit = match report.exit_code() {
         0 => Exit::Done,
         3 => Exit::NotReachable,
@@ -242,6 +243,16 @@ fn written(arguments: &Arguments) -> [(&'static str, Option<&Path>); REPORTS + 1
         ("--junit", arguments.junit.as_deref()),
         ("--write-baseline", arguments.write_baseline.as_deref()),
     ]
+}
+
+/// Removes the reports of an earlier run, which would be taken for those of a run that has made none.
+fn without_reports(mut failure: Failure, reports: &[(&str, Option<&Path>)]) -> Failure {
+    for path in reports.iter().filter_map(|(_, path)| *path) {
+        if let Err(error) = result_file::remove(path) {
+            failure = failure.with(&format!("; {} has the report of an earlier run: {error}", path.display()));
+        }
+    }
+    failure
 }
 
 /// Writes every file that can be written. An incomplete baseline would replace a complete one, so it is not written.

@@ -81,6 +81,19 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
 }
 
+/// Removes a result of an earlier run. A device stays.
+///
+/// # Errors
+/// If a file cannot be removed.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => fs::remove_file(located(path)),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Writes the text beside a file, which may be missing, with its permissions; `None` if that is not possible there.
 ///
 /// # Errors

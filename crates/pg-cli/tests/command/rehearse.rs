@@ -149,8 +149,13 @@ fn a_program_that_cannot_run_is_reported_with_its_reason() {
     assert!(!nowhere.err.contains("M01"), "nothing ran");
 
     let shop = "[shop]\ncommand = [\"false\"]\nready = \"http://127.0.0.1:9/\"\n[jobs.callback]\nurl = \"http://127.0.0.1:9/\"\n";
-    let ended = rehearse(&plan(folder.path(), shop), &["--only", "B03"]).run();
+    // A report of an earlier run would be taken for that of this one.
+    let reports = ["r.json", "r.html", "r.xml"].map(|name| folder.path().join(name).display().to_string());
+    reports.iter().for_each(|report| fs::write(report, "passed").unwrap());
+    let options = ["--only", "B03", "--json-file", &reports[0], "--html", &reports[1], "--junit", &reports[2]];
+    let ended = rehearse(&plan(folder.path(), shop), &options).run();
     assert_eq!(ended.code, 3);
+    assert!(reports.iter().all(|report| !Path::new(report).exists()));
     assert!(ended.err.contains("the shop exited with code 1 before it answered"), "{}", ended.err);
 }
 

@@ -52,9 +52,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Key of another payment",
         severity: Severity::Critical,
         basis: "3 §6",
-        imitates: "A customer pays one penny, and posts that key for a larger order; then the key of another order of the same price.",
+        imitates: "A customer pays one penny, and posts that key for a larger order; then the key of another order of the same price. Each is posted with \
+        the token and the price of the order, and with its own.",
         mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
-        result. Compare amount, currency and order.",
+        result. Compare its amount, currency and order with those of the order in your books, not with the callback.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::OtherPayment)),
     Text {

@@ -1,5 +1,7 @@
 //! Secrets in wrong places.
 
+use pg_sandbox::cards::Scenario;
+
 use super::Text;
 use crate::{
     drill::{Family, Severity},
@@ -14,6 +16,8 @@ use crate::{
     wire::{Act, Answer, Edit, On, Rule},
 };
 
+const MASK: &str = "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.";
+
 pub(super) const SCENES: &[Scene] = &[
     Text {
         id: "H01",
@@ -21,7 +25,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §1.2, PCI DSS 3.3, 3.4",
         imitates: "Searches standard output and standard error of an ordinary charge by card.",
-        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
+        mend: MASK,
     }
     .charge(Family::Hygiene, Charge { way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards]), ..Charge::PLAIN }),
     Text {
@@ -30,7 +34,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5",
         imitates: "Searches standard output and standard error of an ordinary charge.",
-        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
+        mend: MASK,
     }
     .charge(Family::Hygiene, Charge { judged: Judged::Secrets(&[Place::OutputCredentials]), ..Charge::PLAIN }),
     Text {
@@ -39,7 +43,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "PCI DSS 3.3, 3.4",
         imitates: "Searches the log files and the dump that the plan names, after a charge by card whose reply was lost.",
-        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
+        mend: MASK,
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::LogsCards]), ..Charge::PLAIN }),
     Text {
@@ -48,7 +52,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5",
         imitates: "Searches the log files and the dump that the plan names, after a charge whose reply was lost.",
-        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
+        mend: MASK,
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Secrets(&[Place::LogsCredentials]), ..Charge::PLAIN }),
     Text {
@@ -57,7 +61,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
         imitates: "Searches the output after a reply that cannot be parsed: error messages often contain the request.",
-        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
+        mend: MASK,
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
     Text {
@@ -66,7 +70,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
         imitates: "Searches the output after a lost reply to a charge by card.",
-        mend: "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.",
+        mend: MASK,
     }
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
     Text {
@@ -141,4 +145,22 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Reply with a status and nothing else.",
     }
     .told(Family::Hygiene, Story::Callback(Callback::Secrets)),
+    Text {
+        id: "H15",
+        title: "Secrets on the output after a refusal",
+        severity: Severity::Critical,
+        basis: "1 §5, PCI DSS 3.3, 3.4",
+        imitates: "Searches the output after the service has refused a charge by card with HTTP 400: error messages often contain the request.",
+        mend: MASK,
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Payment, Act::Answer { executed: false, answer: Answer::Error(400, "108", "Invalid card number") })], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
+    Text {
+        id: "H16",
+        title: "Secrets on the output after a decline",
+        severity: Severity::Critical,
+        basis: "1 §5, PCI DSS 3.3, 3.4",
+        imitates: "Searches the output after a charge by card was declined.",
+        mend: MASK,
+    }
+    .charge(Family::Hygiene, Charge { card: Scenario::Declined, way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
 ];

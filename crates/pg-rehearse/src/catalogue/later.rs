@@ -11,6 +11,10 @@ use crate::{
 const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReference, which the service accepts once, and repeat it \
     only under that reference. Without a reference, never repeat an operation after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.";
 
+const ERRORS: &str = "Error 119, any code with HTTP 500 to 599, and the refusal of a used reference do not prove that nothing was moved. \
+    Give each capture and refund its own uniqueMerchantReference, look it up by that, and repeat it only under that. Without a reference, \
+    keep that the order was begun, also after a claim unknown, and never repeat it.";
+
 const ONCE: &str = "Give each capture and refund its own uniqueMerchantReference, derived from its order: the service accepts it once, also from two \
     workers. A reference that was used is looked up, not replaced. Without a reference, store that the order was begun before you send, in one step that only one worker passes.";
 
@@ -18,7 +22,7 @@ const UNITS: &str =
     "transactionValue is a whole number of the smallest unit of the currency: 300 yen is 300, and 0.300 dinars is 300.";
 
 /// A part of 9.98 GBP.
-const PART: Later = Later { amount: 300, currency: "GBP", refunded: 0, runs: Runs::Once, fault: None };
+const PART: Later = Later { amount: 300, currency: "GBP", is_ended: false, runs: Runs::Once, fault: None };
 
 /// The same, whose first request has this fault.
 const fn first(act: Act) -> Later {
@@ -35,12 +39,28 @@ const REPLY_LOST: &[Later] = &[first(Act::DropReply)];
 const REPLY_LATE: &[Later] = &[first(Act::Hold)];
 const GARBLED: &[Later] = &[first(Act::Edit(Edit::Garble))];
 const KILLED: &[Later] = &[first(Act::Kill { executed: true, answered: false })];
-const DECLINED: &[Later] =
-    &[Later { fault: Some(Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })), ..PART }];
-/// One that is lost on its way, and each status of a gateway that does not reach the service.
-const LOST: &[Later] = &[first(Act::DropRequest), gateway(false, 502), gateway(false, 503), gateway(false, 504)];
-/// Each status of a gateway that no longer waits for the service.
-const MADE: &[Later] = &[gateway(true, 500), gateway(true, 502), gateway(true, 503), gateway(true, 504)];
+const DECLINED: Later =
+    Later { fault: Some(Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })), ..PART };
+/// One that is refused, since nothing is left.
+const ENDED: Later = Later { is_ended: true, ..PART };
+/// One that is lost on its way, each status of a gateway that does not reach the service, and the reply of another order.
+const LOST: &[Later] = &[
+    first(Act::DropRequest),
+    gateway(false, 502),
+    gateway(false, 503),
+    gateway(false, 504),
+    first(Act::Answer { executed: false, answer: Answer::OtherOrder }),
+];
+/// Each status of a gateway that no longer waits for the service, and each reply of the service that looks like a refusal.
+const MADE: &[Later] = &[
+    gateway(true, 500),
+    gateway(true, 502),
+    gateway(true, 503),
+    gateway(true, 504),
+    first(Act::Silence { charged: true }),
+    first(Act::Answer { executed: true, answer: Answer::Error(500, "108", "Invalid card number") }),
+    first(Act::Twice { second: true }),
+];
 /// One that is ordered again after its end, and one that two workers have at once.
 const TWICE: &[Later] = &[Later { runs: Runs::Again, ..PART }, Later { runs: Runs::Together, ..PART }];
 /// One in a currency without decimals, and one in a currency with three.
@@ -61,7 +81,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Capture, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2, A96",
-        imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost.",
+        imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost. If the claim is unknown, the same order is given again.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Capture, REPLY_LOST)),
@@ -70,7 +90,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Capture, request lost",
         severity: Severity::High,
         basis: "2 §3.2",
-        imitates: "The capture never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either.",
+        imitates: "The capture never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either; one more gets the reply to the payment of another order.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Capture, LOST)),
@@ -88,17 +108,19 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Refund, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "Part of a payment is refunded, and the reply is lost.",
+        imitates: "Part of a payment is refunded, and the reply is lost. If the claim is unknown, the same order is given again.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Refund, REPLY_LOST)),
     Text {
         id: "M55",
-        title: "Refund, gateway error afterwards",
+        title: "Refund, error afterwards",
         severity: Severity::Critical,
-        basis: "2 §3.2",
-        imitates: "Part of a payment is refunded, and a gateway answers 500. So it does of three more payments, with 502, 503 and 504.",
-        mend: REPEAT,
+        basis: "2 §3.2, §7, A92, A93, A132",
+        imitates: "Part of a payment is refunded, and a gateway answers 500. So it does of three more payments, with 502, 503 and 504. Three \
+        more refunds are made and get error 119, HTTP 500 with error 108, and the refusal of a request that arrived twice under its reference. \
+        If the claim is unknown, the same order is given again.",
+        mend: ERRORS,
     }
     .told(Family::Money, Story::Later(Job::Refund, MADE)),
     Text {
@@ -127,7 +149,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The whole payment was refunded before, so the service refuses the refund with an error.",
         mend: "Read the reply: only transactionStatusCode 600 means that the refund was made. After an error code nothing was moved.",
     }
-    .told(Family::Money, Story::Later(Job::Refund, &[Later { refunded: 998, ..PART }])),
+    .told(Family::Money, Story::Later(Job::Refund, &[ENDED])),
     Text {
         id: "M69",
         title: "Refund declined",
@@ -136,7 +158,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The service replies with HTTP 200 that the refund is declined.",
         mend: "Read the reply: only transactionStatusCode 600 means that the refund was made, whatever the HTTP status.",
     }
-    .told(Family::Money, Story::Later(Job::Refund, DECLINED)),
+    .told(Family::Money, Story::Later(Job::Refund, &[DECLINED])),
     Text {
         id: "M71",
         title: "Two refunds of one payment",
@@ -148,14 +170,24 @@ pub(super) const SCENES: &[Scene] = &[
     }
     .told(Family::Money, Story::Later(Job::Refund, &[Later { runs: Runs::TwoOrders, ..PART }])),
     Text {
-        id: "M72",
-        title: "Capture declined",
+        id: "M87",
+        title: "Two captures of one reservation",
         severity: Severity::High,
-        basis: "2 §2.3",
-        imitates: "The service replies with HTTP 200 that the capture is declined.",
-        mend: "Read the reply: only transactionStatusCode 600 means that the capture was made, whatever the HTTP status.",
+        basis: "2 §3.2, §4.3, A96",
+        imitates: "An order is delivered in two parts: 3.00 of its reservation are captured, and later 3.00 more, for two orders of captures.",
+        mend: "Derive the reference of a capture from the delivery, and not from the reservation: the service takes each reference \
+        once, and a lookup by the reference of another capture shows that capture.",
     }
-    .told(Family::Money, Story::Later(Job::Capture, DECLINED)),
+    .told(Family::Money, Story::Later(Job::Capture, &[Later { runs: Runs::TwoOrders, ..PART }])),
+    Text {
+        id: "M72",
+        title: "Capture declined or refused",
+        severity: Severity::High,
+        basis: "2 §2.3, §3.2",
+        imitates: "The service replies with HTTP 200 that the capture is declined. Another reservation was cancelled before, so the service refuses its capture with an error.",
+        mend: "Read the reply: only transactionStatusCode 600 means that the capture was made, whatever the HTTP status. A reservation lapses by itself: an error is no capture.",
+    }
+    .told(Family::Money, Story::Later(Job::Capture, &[DECLINED, ENDED])),
     Text {
         id: "M73",
         title: "Capture, reply held back beyond the timeout",
@@ -179,17 +211,19 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Refund, request lost",
         severity: Severity::High,
         basis: "2 §3.2",
-        imitates: "The refund never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either.",
+        imitates: "The refund never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either; one more gets the reply to the payment of another order.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Refund, LOST)),
     Text {
         id: "M80",
-        title: "Capture, gateway error afterwards",
+        title: "Capture, error afterwards",
         severity: Severity::Critical,
-        basis: "2 §3.2, A96",
-        imitates: "Part of a reservation is captured, and a gateway answers 500. So it does of three more reservations, with 502, 503 and 504.",
-        mend: REPEAT,
+        basis: "2 §3.2, §7, A92, A93, A96, A132",
+        imitates: "Part of a reservation is captured, and a gateway answers 500. So it does of three more reservations, with 502, 503 and 504. \
+        Three more captures are made and get error 119, HTTP 500 with error 108, and the refusal of a request that arrived twice under its \
+        reference. If the claim is unknown, the same order is given again.",
+        mend: ERRORS,
     }
     .told(Family::Money, Story::Later(Job::Capture, MADE)),
     Text {

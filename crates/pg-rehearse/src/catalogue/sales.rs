@@ -11,7 +11,7 @@ use crate::{
         checkout::Checkout,
         three_d_secure::{Answer, Back, ThreeDSecure},
     },
-    wire::{Act, On, Rule},
+    wire::{self, Act, On, Rule},
 };
 
 pub(super) const SCENES: &[Scene] = &[
@@ -228,4 +228,13 @@ pub(super) const SCENES: &[Scene] = &[
         names neither order nor amount.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled })),
+    Text {
+        id: "S12",
+        title: "Status of the authentication unreadable",
+        severity: Severity::High,
+        basis: "2 §3.3, A106",
+        imitates: "The customer fails the challenge, and every getAuthenticationStatus is answered with HTTP 503 of a gateway.",
+        mend: "Without a status, the liabilityShift is unknown: do not pay. Ask again, then claim unknown or not-charged.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[Rule::all(On::Status, Act::Answer { executed: false, answer: wire::Answer::Gateway(503) })], answer: Answer::Fails, back: Back::Once, expect: Expect::Unseen })),
 ];

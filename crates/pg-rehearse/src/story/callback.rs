@@ -10,7 +10,6 @@ use super::{
     Asked, Played,
     order::{Order, come_back},
     page,
-    redirect::secrets,
 };
 use crate::{
     clock,
@@ -388,7 +387,7 @@ async fn garbage(stage: &Stage, story: Callback) -> Result<Asked, SetupError> {
                 findings
                     .push(fault("inside-shown", format!("the reply to {what} shows internals of the shop: “{sign}”")));
             }
-            findings.extend(secrets(stage, &seen, "the callback address"));
+            findings.extend(page::secrets(&stage.house.account, &seen, "the callback address"));
         } else if page::says_paid(&seen) {
             findings.push(fault("callback-trusted", format!("the reply to {what} says paid")));
         } else if seen.status >= 500 {

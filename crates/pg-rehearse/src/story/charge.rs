@@ -205,13 +205,14 @@ pub(super) fn without_timeout(stage: &Stage, rules: &[Rule]) -> Option<Finding> 
     })
 }
 
-/// Returns the failure of an integration that never met the fault, since it sent no payment. Without a listener, an
+/// Returns the failure of an integration that never met the fault, since it sent no payment. A lookup before the payment may
+/// meet one of any request. Without a listener, an
 /// attempt to connect cannot be seen.
 fn untouched(stage: &Stage, story: &Charge) -> Option<Finding> {
     let (met, what) = match story.entrance {
         Entrance::Plain => {
             let sent = if story.credentials == Credentials::Right { On::Payment } else { On::Any };
-            (stage.exchanges().iter().any(|one| one.is(sent)), "sent no payment")
+            (stage.exchanges().iter().any(|one| one.is(sent) || one.act.is_some()), "sent no payment")
         }
         Entrance::Refused => (true, ""),
         Entrance::Closing(_) | Entrance::Tls(_) | Entrance::PlainForTls => {

@@ -84,13 +84,18 @@ impl Order {
     /// Returns the service's callback about a payment of it (spec 3 §6), with a key that may belong to another one. An attacker
     /// who wants the order knows the token of its link.
     pub(crate) fn callback(&self, token: &str, key: &str) -> String {
+        self.callback_of(self.token.as_deref().unwrap_or(token), key, "9.98")
+    }
+
+    /// The same with the token and the price of the payment that the key belongs to.
+    pub(crate) fn callback_of(&self, token: &str, key: &str, value: &str) -> String {
         let given = |name| self.given.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let kind = given("trans_type").map_or_else(|| "auth".to_owned(), str::to_ascii_lowercase);
         let mut form = form_urlencoded::Serializer::new(String::new());
-        form.append_pair("tokenid", self.token.as_deref().unwrap_or(token))
+        form.append_pair("tokenid", token)
             .append_pair("trans_key", key)
             .append_pair("trans_type", &kind)
-            .append_pair("trans_value", "9.98")
+            .append_pair("trans_value", value)
             .append_pair("currency", given("currency").unwrap_or("GBP"))
             .append_pair("status", "1");
         for name in ["trans_reference", "trans_class"] {
@@ -219,6 +224,7 @@ pub(crate) async fn come_back(stage: &Stage, what: &str, query: &[(&str, &str)])
     let call = Call::page(&stage.address(Job::CheckoutReturn), query);
     let seen = stage.visit(Job::CheckoutReturn, call).await.map_err(|silent| format!("success page: {silent}"))?;
     stage.note_page(&seen);
+    stage.found(page::secrets(&stage.house.account, &seen, "the success page"));
     Ok(seen)
 }
 

@@ -1,6 +1,6 @@
 //! Reads the message of a shop's page like a customer.
 
-use crate::shop::Seen;
+use crate::{finding::Finding, house::Account, judge::fault, shop::Seen};
 
 const PAID: [&str; 14] = [
     "payment accepted",
@@ -23,12 +23,18 @@ const DENIALS: [&str; 23] = [
     "not", "never", "nothing", "neither", "nor", "if", "whether", "once", "until", "when", "unless", "be", "cannot",
     "can't", "hasn't", "haven't", "isn't", "wasn't", "aren't", "weren't", "don't", "didn't", "doesn't",
 ];
+/// What makes one of these a condition if it follows in the same sentence. "Your order is confirmed as soon as we have your payment."
+const CONDITIONS: [&str; 5] = [" as soon as ", " when ", " once ", " if ", " until "];
+/// What a page says that waits for a payment: then neither thanks for an order nor a step that is called "Paid" says anything.
+const WAITS: [&str; 5] = ["waiting", "checking", "looking for", "pending", "yet"];
 /// What is paid, or who pays: of these the bare word "paid" is said. Other sentences with it stand on every page of a shop.
 const SUBJECTS: [&str; 6] = ["order", "payment", "purchase", "booking", "invoice", "you"];
 /// So many words before a phrase may turn it around, or are its subject.
 const NEAR: usize = 5;
 /// So many characters before a phrase are read.
 const READ_BEFORE: usize = 200;
+/// So many characters after it.
+const READ_AFTER: usize = 200;
 
 /// Whether the page says that something was paid: by its claim, or in its text.
 pub(crate) fn says_paid(seen: &Seen) -> bool {
@@ -39,7 +45,8 @@ pub(crate) fn says_paid(seen: &Seen) -> bool {
         return false;
     }
     let text = words(&seen.body);
-    PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| says(&text, at, phrase)))
+    let waits = WAITS.iter().any(|word| text.contains(word));
+    PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| says(&text, at, phrase, waits)))
 }
 
 /// Whether it is known what the page says: it claims something, says that something was paid, or is an error.
@@ -60,16 +67,24 @@ pub(crate) fn claim(seen: &Seen) -> Option<String> {
     value.get("claim")?.as_str().map(ToOwned::to_owned)
 }
 
-/// Whether the phrase at this place consists of whole words, is no label, is not denied in its sentence, and is about this
-/// payment.
-fn says(text: &str, at: usize, phrase: &str) -> bool {
+/// Whether the phrase at this place consists of whole words, is no label, is neither denied, a question nor a condition in its
+/// sentence, and is about this payment.
+fn says(text: &str, at: usize, phrase: &str, waits: bool) -> bool {
     let (before, after) = (&text[..at], &text[at + phrase.len()..]);
     let is_inside = before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric);
+    if waits && phrase == "thank you for your order" {
+        return false;
+    }
     let is_label = after.trim_start_matches(['"', '\'']).trim_start().starts_with(':');
     if is_inside || is_label {
         return false;
     }
     let ends = ['.', '!', '?', ':', ';'];
+    let read = after.char_indices().nth(READ_AFTER).map_or(after, |(end, _)| &after[..end]);
+    let (rest, end) = read.find(ends).map_or((read, ""), |end| read.split_at(end));
+    if end.starts_with('?') || CONDITIONS.iter().any(|condition| rest.contains(condition)) {
+        return false;
+    }
     let start = before.char_indices().rev().take(READ_BEFORE).last().map_or(0, |(start, _)| start);
     let shortly_before = &before[start..];
     let sentence = shortly_before.rsplit(ends).next().unwrap_or_default();
@@ -79,7 +94,7 @@ fn says(text: &str, at: usize, phrase: &str) -> bool {
     if is_denied || near.iter().any(|word| DENIALS.contains(word)) {
         return false;
     }
-    let is_alone = near.is_empty() && (after.trim_start().is_empty() || after.trim_start().starts_with(ends));
+    let is_alone = !waits && near.is_empty() && (after.trim_start().is_empty() || after.trim_start().starts_with(ends));
     phrase != "paid" || is_alone || near.iter().any(|word| SUBJECTS.contains(word))
 }
 
@@ -191,6 +206,20 @@ pub(crate) fn inside(body: &str) -> Option<&'static str> {
     SIGNS.into_iter().find(|sign| body.contains(sign))
 }
 
+/// Searches the responses to a browser for credentials of the account.
+pub(crate) fn secrets(account: &Account, seen: &Seen, place: &str) -> Vec<Finding> {
+    let mut all = String::new();
+    for one in seen.all() {
+        all.push_str(&one.body);
+        for value in one.headers.values() {
+            all.push('\n');
+            all.push_str(&String::from_utf8_lossy(value.as_bytes()));
+        }
+    }
+    let found = account.secrets().into_iter().filter(|(_, secret)| all.contains(secret));
+    found.map(|(name, _)| fault("credential-in-a-page", format!("{place} sends the {name} to browsers"))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +252,9 @@ mod tests {
             "<h1>Your order <b>is</b> <em>paid</em></h1>",
             "<dl><dt>Status</dt><dd>Paid</dd></dl>",
             "You have paid 9.98 GBP.",
+            "<ol><li>Ordered</li><li>Paid</li><li>Shipped</li></ol>",
+            "Your order is paid. We write to you when it ships. It has not left yet.",
+            "Payment successful! Any questions?",
             "<div hidden><div>No.</div></div><input type=hidden hidden><p title=\"not hidden\" aria-hidden=true>Your order is paid</p>",
             "<dialog open>Your order is paid</dialog>",
         ] {
@@ -252,6 +284,10 @@ mod tests {
             "Goods paid by card can be returned.",
             "<p>We are waiting for your bank</p><p hidden>Your order is paid</p>",
             "<p>We are waiting</p><div class='x' style=\"color: red; display: none\"><div>Shop</div>Your order is paid</div>",
+            "<h1>Thank you for your order!</h1><p>We are still checking your payment and will write to you.</p>",
+            "Your order is confirmed as soon as we have your payment.",
+            "<ol class=steps><li class=done>Ordered</li><li>Paid</li><li>Shipped</li></ol><p>We are waiting for your payment.</p>",
+            "We do not see your payment. Have you paid already? Then reload this page in a minute.",
             "<noscript>Your order is paid</noscript><dialog>Your order is paid</dialog><p>We are waiting</p>",
         ] {
             assert!(!says_paid(&seen(text)), "{text}");

@@ -96,7 +96,7 @@ pub(crate) async fn play(stage: &mut Stage, story: Redirect) -> Played {
         Redirect::Markup => markup(stage, &genuine).await?,
         Redirect::Forged => forged(stage, &genuine).await?,
         Redirect::Secrets => {
-            let mut found = secrets(stage, &genuine.seen, "the page");
+            let mut found = page::secrets(&stage.house.account, &genuine.seen, "the page");
             found.extend(genuine.not_read(&genuine.seen));
             found
         }
@@ -382,20 +382,6 @@ fn with(genuine: &Genuine, members: &[(&str, &str)]) -> String {
     plain
 }
 
-/// Searches the responses to the browser for credentials of the account.
-pub(crate) fn secrets(stage: &Stage, seen: &Seen, place: &str) -> Vec<Finding> {
-    let mut all = String::new();
-    for one in seen.all() {
-        all.push_str(&one.body);
-        for value in one.headers.values() {
-            all.push('\n');
-            all.push_str(&String::from_utf8_lossy(value.as_bytes()));
-        }
-    }
-    let found = stage.house.account.secrets().into_iter().filter(|(_, secret)| all.contains(secret));
-    found.map(|(name, _)| fault("credential-in-a-page", format!("{place} sends the {name} to browsers"))).collect()
-}
-
 async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, SetupError> {
     let bytes = STANDARD.decode(&genuine.data).map_err(text)?;
     let cut = STANDARD.encode(&bytes[..bytes.len() - 16]);
@@ -406,7 +392,7 @@ async fn error_pages(stage: &Stage, genuine: &Genuine) -> Result<Vec<Finding>, S
         if let Some(sign) = page::inside(&seen.body) {
             findings.push(fault("inside-shown", format!("for {what} the page shows internals of the shop: “{sign}”")));
         }
-        findings.extend(secrets(stage, &seen, "an error page"));
+        findings.extend(page::secrets(&stage.house.account, &seen, "an error page"));
         hidden = hidden.or_else(|| genuine.not_read(&seen));
     }
     findings.dedup();

@@ -41,6 +41,8 @@ pub(crate) enum On {
     Payment,
     /// A lookup of a payment.
     Lookup,
+    /// A question for the status of an authentication.
+    Status,
     /// A capture, a cancellation or a refund.
     Later,
     /// Card keys for the account updater.

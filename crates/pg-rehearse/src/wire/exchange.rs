@@ -129,6 +129,7 @@ impl Exchange {
             On::Any => !name.is_empty(),
             On::Payment => PAYMENTS.contains(&name),
             On::Lookup => LOOKUPS.contains(&name),
+            On::Status => name == "transaction/getAuthenticationStatus",
             On::Later => LATER.contains(&name),
             On::Submission => name == "token/requestAccountUpdater",
             On::Retrieval => name == "token/retrieveAccountUpdater",

@@ -61,9 +61,12 @@ impl Wire {
         if state.lookups_fail.is_some() && exchange.is(On::Lookup) {
             return state.lookups_fail;
         }
+        // What is looked up before anything was paid meets no fault of the lookups after a payment.
+        let is_early = state.rules.iter().any(|(rule, _)| rule.on == On::Payment)
+            && !state.exchanges.iter().any(|one| one.is(On::Payment));
         let mut met = None;
         for (rule, seen) in &mut state.rules {
-            if exchange.is(rule.on) {
+            if exchange.is(rule.on) && !(is_early && rule.on == On::Lookup) {
                 *seen += 1;
                 if met.is_none() && rule.meets(*seen) {
                     met = Some(rule.act);

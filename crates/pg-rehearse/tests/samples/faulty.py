@@ -28,6 +28,8 @@ NOT_COMPARED = {
     "type-not-compared": {"transactionType"},
     "reference-not-compared": {"uniqueMerchantReference"},
 }
+# Adapters that look an order up before they send it.
+LOOKS_FIRST = {"looked-up-first", "looked-up-first-and-error-believed"}
 careful_call, careful_outcome, careful_payment, careful_differing = pay.call, pay.outcome, pay.payment, pay.differing
 careful_urlencode, careful_sorted, careful_sha512 = urllib.parse.urlencode, sorted, hashlib.sha512
 
@@ -133,6 +135,11 @@ def charge(job):
         job = {**job, "order": hashlib.sha256(card.encode()).hexdigest()[:32]}
     if FAULT == "reference-of-each-start":
         job = {**job, "order": job["order"] + "-" + uuid.uuid4().hex[:6], "attempt": 1}
+    if FAULT in LOOKS_FIRST:
+        try:
+            pay.look_up(pay.payment(job, job["order"])[1])
+        except (pay.Refused, pay.Unclear):
+            return {"claim": "unknown"}
     if FAULT == "empty-lookup-believed":
         return believes_empty(job)
     if FAULT == "credentials-hammered":
@@ -150,8 +157,13 @@ def charge(job):
     return careful_charge(job)
 
 
+sent = {}
+
+
 def outcome(payment):
     code = str(payment.get("transactionStatusCode", ""))
+    if FAULT == "refusals-and-declines-printed" and code in pay.DECLINED:
+        print("declined:", sent, file=sys.stderr)
     if FAULT == "unknown-status-is-decline" and code and code != "600":
         return {"claim": "declined"}
     if FAULT == "unknown-status-is-paid" and code and code not in pay.DECLINED and payment.get("transactionType") == "Auth":
@@ -185,6 +197,8 @@ def call(method, parameters):
     if method == "transaction/lookup" and FAULT == "lookup-misspelt":
         parameters = {"uniqueReference": parameters["uniqueMerchantReference"]}
     begun = time.monotonic()
+    if method != "transaction/lookup":
+        sent.update(parameters)
     if FAULT == "credentials-printed":
         print(os.environ["PG_API_PASSWORD"], file=sys.stderr)
     if FAULT == "password-as-reference":
@@ -208,10 +222,12 @@ def call(method, parameters):
         if FAULT == "used-reference-is-failure" and "950" in str(unclear):
             print(json.dumps({"claim": "not-charged"}))
             sys.exit(0)
+        if FAULT == "refusals-and-declines-printed" and "HTTP 4" in str(unclear):
+            print("refused:", parameters, file=sys.stderr)
         if FAULT == "errors-print-the-request":
             print("failed:", parameters, os.environ["PG_API_KEY"], file=sys.stderr)
         is_late = time.monotonic() - begun > pay.TIMEOUT * 0.9
-        believed = {"lookup-error-is-not-charged": True, "lookup-timeout-is-not-charged": is_late}
+        believed = {"lookup-error-is-not-charged": True, "looked-up-first-and-error-believed": True, "lookup-timeout-is-not-charged": is_late}
         if believed.get(FAULT) and method == "transaction/lookup":
             print(json.dumps({"claim": "not-charged"}))
             sys.exit(0)

@@ -15,33 +15,41 @@ use crate::{
     wire::{Act, FAILURES},
 };
 
-/// Posts the keys of other payments: of a cheaper one, and of another order of the same price.
+/// Posts the keys of other payments: of a cheaper one, and of another order of the same price. Each is posted with the token and
+/// the price of this order, and with its own: a callback that fits its key says nothing about the order that it names.
 pub(super) async fn other_payment(stage: &mut Stage, order: &Order) -> Result<Asked, SetupError> {
     let cheaper = paid(stage, "another-order", "0.01", "GBP")?;
     let other = Order::made(stage, &format!("{}-other", order.name)).await?;
     let others = other.pay(stage)?;
     let is_unpaid = is_unpaid(stage, order).await?;
     let (mut findings, mut is_silent, mut has_asked) = (Vec::new(), false, false);
-    for ((token, key), what) in [(cheaper, "a payment of 0.01 GBP"), (others, OF_ANOTHER_ORDER)] {
+    let mut posts = Vec::new();
+    for ((token, key), value, what) in [(cheaper, "0.01", "a payment of 0.01 GBP"), (others, "9.98", OF_ANOTHER_ORDER)]
+    {
+        posts.push((order.callback(&token, &key), key.clone(), what, ""));
+        posts.push((order.callback_of(&token, &key, value), key, what, ", with its token and price"));
+    }
+    for (body, key, what, how) in posts {
         let before = stage.exchanges().len();
-        let body = order.callback(&token, &key);
-        let seen = reached(post(stage, &format!("the key of {what}"), FORM, body).await)?;
+        let seen = reached(post(stage, &format!("the key of {what}{how}"), FORM, body).await)?;
         is_silent |= says_nothing(&seen);
         if page::says_paid(&seen) {
             let is_other = what == OF_ANOTHER_ORDER;
             let meant = if is_other { meant(stage, order, &other, &seen).await? } else { Meant::ThisOrder };
-            let why = format!("the callback accepts the key of {what} for an order of 9.98 GBP");
+            let why = format!("the callback accepts the key of {what} for an order of 9.98 GBP{how}");
             match meant {
                 Meant::ThisOrder => findings.push(fault("callback-trusted", why)),
                 Meant::Unclear => findings.push(unclear("the callback")),
                 Meant::OtherOrder => {}
             }
         } else if is_unpaid {
-            has_asked |= has_acted(stage, &seen, &key, before).await;
+            let has_acted = has_acted(stage, &seen, &key, before).await;
+            // A late lookup may be that of the post of this key before.
+            has_asked |= has_acted && how.is_empty();
             if !page::says_paid(&without_key(stage, order).await?) {
                 continue;
             }
-            let why = format!("after a callback with the key of {what}, the success page says paid");
+            let why = format!("after a callback with the key of {what}{how}, the success page says paid");
             findings.push(fault("callback-trusted", why));
         }
     }
