@@ -1,6 +1,6 @@
 //! The store for many machines: PostgreSQL, and databases that speak its protocol.
 
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 use pg_connections::{PostgresUrl, explain};
 use tokio_postgres::{
@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod condition;
+mod idle;
 mod listener;
 mod migrations;
 mod pool;
@@ -58,19 +59,17 @@ impl PostgresStore {
     /// [`StoreError::Older`] if the migrations were not run, [`StoreError::Newer`] if a later version created the
     /// tables, [`StoreError::Foreign`] if another program created them, [`StoreError::Elsewhere`] if they are in a schema
     /// that is not searched, [`StoreError::Unavailable`] if the database cannot be reached, is read-only, acknowledges
-    /// commits that it can lose, has an encoding other than UTF8, or denies the role a right that a statement needs.
+    /// commits that it can lose, has an encoding other than UTF8, or denies the role a right or a table that a statement needs.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         let mut store = Self::at(url)?;
-        let Found { version: found, missing, .. } = store.found().await?;
-        let known = newest();
-        match (found, missing) {
-            (found, _) if found > known => Err(StoreError::Newer { found, known }),
-            (found, _) if found < known => Err(StoreError::Older { found, known }),
-            (_, Some(missing)) => Err(StoreError::Foreign(format!(
-                "{missing} is not in the search_path of this role, or it has no right USAGE on the schema: move it to the schema of \
-                 payment_store (ALTER TABLE … SET SCHEMA), or correct the role"
-            ))),
-            _ => Ok(store),
+        let (found, known) = (store.found().await?.version, newest());
+        match found.cmp(&known) {
+            Ordering::Greater => Err(StoreError::Newer { found, known }),
+            Ordering::Less => Err(StoreError::Older { found, known }),
+            Ordering::Equal => {
+                store.pool.need_store().await?;
+                Ok(store)
+            }
         }
     }
 
@@ -127,7 +126,7 @@ impl PostgresStore {
             (false, false) => {
                 return match get(row, 6)? {
                     Some(schema) => Err(StoreError::Elsewhere { schema }),
-                    None => Ok(Found { version: 0, schema: None, missing: None }),
+                    None => Ok(Found { version: 0, schema: None }),
                 };
             }
             (false, true) => {
@@ -137,7 +136,7 @@ impl PostgresStore {
             }
             (true, _) => {}
         }
-        let (schema, missing) = (get(row, 7)?, get(row, 8)?);
+        let schema = get(row, 7)?;
         let rows = self.query(sql::MADE_BY, &[]).await?;
         let made = match &rows[..] {
             [row] if get::<Option<&str>>(row, 0)? == Some("pg-intents") => get::<Option<&str>>(row, 1)?,
@@ -145,7 +144,7 @@ impl PostgresStore {
         };
         let version = made.and_then(|version| version.parse().ok());
         let foreign = || StoreError::Foreign("the table payment_store was not created by this program".to_owned());
-        Ok(Found { version: version.ok_or_else(foreign)?, schema, missing })
+        Ok(Found { version: version.ok_or_else(foreign)?, schema })
     }
 
     async fn query(&self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
@@ -173,8 +172,6 @@ struct Found {
     version: i32,
     /// The schema of `payment_store`, quoted.
     schema: Option<String>,
-    /// The other tables that the role does not find.
-    missing: Option<String>,
 }
 
 /// Returns the URL with the settings that all connections of a store have.

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 pub use self::opening::SQLITE_MIGRATIONS;
 use self::{
     executor::{Executor, StoreClock},
-    opening::{Migrations, Unready, create, ready},
+    opening::{Migrations, OpenFile, Unready, create, ready},
     operations::Claimer,
 };
 use crate::{
@@ -70,13 +70,14 @@ impl SqliteStore {
     fn at(path: &Path, migrations: Migrations) -> Result<Self, StoreError> {
         let failed = |why: &dyn std::fmt::Display| StoreError::Unavailable(format!("{}: {why}", path.display()));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let file = OpenFile::at(path).map_err(|error| failed(&error))?;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| failed(&error))?;
         let is_behind = ready(&connection, migrations).map_err(|error| match error {
             Unready::Engine(error) => failed(&error),
             Unready::Refused(StoreError::Foreign(why)) => StoreError::Foreign(format!("{}: {why}", path.display())),
             Unready::Refused(error) => error,
         })?;
-        let executor = Executor::thread(connection, None, is_behind).map_err(|error| failed(&error))?;
+        let executor = Executor::thread(connection, file, is_behind).map_err(|error| failed(&error))?;
         Ok(Self { executor, changed: Notify::new() })
     }
 

@@ -254,7 +254,7 @@ pub enum StoreError {
     #[error("the lease of this intent was lost: another worker has it, or it has ended")]
     Lost,
     /// The database cannot be reached, has failed, or cannot be written. The change may or may not have been made.
-    #[error("the database of intents is not available: {0}")]
+    #[error("the database of intents cannot be used: {0}")]
     Unavailable(String),
     /// The database contains the tables of another program.
     #[error("the database does not contain a store of intents of this program: {0}")]

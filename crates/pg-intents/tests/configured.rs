@@ -53,6 +53,11 @@ async fn a_process_does_not_start_without_a_right_that_a_later_statement_needs()
             server.psql("postgres", &grant).unwrap();
         }
     }
+    // The only column of its table that a statement changes.
+    server
+        .psql("postgres", "REVOKE UPDATE ON payment_store FROM shop; GRANT UPDATE (workers) ON payment_store TO shop")
+        .unwrap();
+    PostgresStore::connect(&url).await.unwrap().enlist("w").await.unwrap();
     server.psql("postgres", "REVOKE ALL ON payment_events, payment_stops FROM shop").unwrap();
     let all = "GRANT DELETE, INSERT, SELECT ON public.payment_events TO shop; GRANT DELETE, INSERT, SELECT ON public.payment_stops TO shop";
     assert!(refused(&url).await.ends_with(all));
@@ -76,36 +81,60 @@ async fn a_table_that_a_migration_has_added_is_granted_before_a_process_starts()
     assert!(error.ends_with("GRANT DELETE, INSERT, SELECT ON public.payment_events TO shop"), "{error}");
 }
 
+/// What a statement after the request needs goes out of reach while the process works.
 #[tokio::test]
-async fn while_a_right_is_revoked_nothing_is_sent_and_every_error_names_it() {
+async fn while_a_right_or_a_table_is_out_of_reach_nothing_is_sent_and_every_error_names_it() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
     let store = Arc::new(PostgresStore::connect(&with_shop(&server)).await.unwrap());
     let (world, wire, card_key) = World::with_card().await;
     let plan = World::plan("one").patience(Duration::ZERO);
     let fleet = Fleet::new(world.client(&wire), Arc::clone(&store), plan).await.unwrap();
-    assert_eq!(fleet.charge(by_key(&card_key, "order-1")).await.unwrap().name(), "approved");
+    let said = |sql: &str| server.psql("postgres", sql).unwrap();
+    said("CREATE SCHEMA other; CREATE SCHEMA shop AUTHORIZATION shop");
+    for (name, harm, cure, names) in [
+        (
+            "right",
+            "REVOKE DELETE ON payment_events FROM shop",
+            "GRANT DELETE ON public.payment_events TO shop",
+            "GRANT DELETE ON public.payment_events TO shop",
+        ),
+        (
+            "moved",
+            "ALTER TABLE payment_events SET SCHEMA other",
+            "ALTER TABLE other.payment_events SET SCHEMA public",
+            "role shop does not find tables of the store: payment_events.",
+        ),
+        (
+            "namesake",
+            "CREATE TABLE shop.payment_events (id bigint); ALTER TABLE shop.payment_events OWNER TO shop",
+            "DROP TABLE shop.payment_events",
+            "role shop does not find tables of the store: payment_events.",
+        ),
+    ] {
+        let [first, second, third] = ["1", "2", "3"].map(|number| format!("{name}-{number}"));
+        assert_eq!(fleet.charge(by_key(&card_key, &first)).await.unwrap().name(), "approved");
+        said(harm);
+        let error = fleet.charge(by_key(&card_key, &second)).await.unwrap_err();
+        assert!(matches!(error, FleetError::MaybeSent { .. }), "{error}");
+        let sent = wire.paid.load(Ordering::SeqCst);
+        let is_named = |error: &str| error.contains(names) && !error.contains('\n');
+        for reference in [&second, &third] {
+            let error = fleet.charge(by_key(&card_key, reference)).await.unwrap_err();
+            assert!(matches!(&error, FleetError::Store(StoreError::Unavailable(why)) if is_named(why)), "{error}");
+        }
+        assert!(is_named(&fleet.outcome(&second).await.unwrap_err().to_string()));
+        assert_eq!(wire.paid.load(Ordering::SeqCst), sent, "nothing is sent");
 
-    server.psql("postgres", "REVOKE DELETE ON payment_events FROM shop").unwrap();
-    let error = fleet.charge(by_key(&card_key, "order-2")).await.unwrap_err();
-    assert!(matches!(error, FleetError::MaybeSent { .. }), "{error}");
-    let sent = wire.paid.load(Ordering::SeqCst);
-    let grant = "GRANT DELETE ON public.payment_events TO shop";
-    for reference in ["order-2", "order-3"] {
-        let error = fleet.charge(by_key(&card_key, reference)).await.unwrap_err();
-        assert!(matches!(&error, FleetError::Store(StoreError::Unavailable(why)) if why.ends_with(grant)), "{error}");
-    }
-    assert!(fleet.outcome("order-2").await.unwrap_err().to_string().ends_with(grant));
-    assert_eq!(wire.paid.load(Ordering::SeqCst), sent, "nothing is sent");
-
-    server.psql("postgres", grant).unwrap();
-    // Rather than wait for the end of its lease.
-    let key = IntentKey::new(fleet.account(), "order-2");
-    assert!(store.direct(&key, Directive::Reconcile).await.unwrap());
-    let other = world.worker_over("other", &store, &wire).await;
-    for reference in ["order-2", "order-3"] {
-        assert_eq!(other.charge(by_key(&card_key, reference)).await.unwrap().name(), "approved");
-        assert_eq!(world.ledger(reference).await.len(), 1);
+        said(cure);
+        // Rather than wait for the end of its lease.
+        let key = IntentKey::new(fleet.account(), &second);
+        assert!(store.direct(&key, Directive::Reconcile).await.unwrap());
+        let other = world.worker_over(name, &store, &wire).await;
+        for reference in [&second, &third] {
+            assert_eq!(other.charge(by_key(&card_key, reference)).await.unwrap().name(), "approved");
+            assert_eq!(world.ledger(reference).await.len(), 1);
+        }
     }
 }
 
@@ -150,18 +179,62 @@ async fn a_migration_creates_tables_in_the_schema_of_the_store() {
     assert_eq!(said(schemas), "Käse \"1\"");
 }
 
+/// Otherwise rows would be in a table that other processes do not use.
 #[tokio::test]
-async fn a_store_whose_tables_are_not_all_searched_is_refused() {
+async fn a_store_whose_tables_are_not_all_in_its_schema_is_refused() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };
     let url = server.url("postgres");
     drop(PostgresStore::migrate(&url).await.unwrap());
     server.psql("postgres", "CREATE SCHEMA other; ALTER TABLE payment_events SET SCHEMA other").unwrap();
-    let error = refused(&url).await;
-    assert!(error.contains("payment_events") && error.contains("not in the search_path of this role"), "{error}");
-    assert!(PostgresStore::migrate(&url).await.is_err());
-    // Such a store works where both schemas are searched.
-    server.psql("postgres", "ALTER ROLE pg SET search_path = public, other").unwrap();
-    conformance::check(&PostgresStore::connect(&url).await.unwrap(), "both").await;
+    for path in ["public", "public, other", "other, public"] {
+        server.psql("postgres", &format!("ALTER ROLE pg SET search_path = {path}")).unwrap();
+        let error = refused(&url).await;
+        assert!(error.contains("role pg does not find tables of the store: payment_events."), "{error}");
+        assert!(PostgresStore::migrate(&url).await.is_err());
+    }
+    server.psql("postgres", "ALTER TABLE other.payment_events SET SCHEMA public").unwrap();
+    drop(PostgresStore::connect(&url).await.unwrap());
+}
+
+/// By default, a role searches the schema of its own name first.
+#[tokio::test]
+async fn a_table_of_the_same_name_in_an_earlier_schema_is_not_taken_for_that_of_the_store() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    let url = with_shop(&server);
+    server.psql("postgres", "CREATE SCHEMA shop AUTHORIZATION shop").unwrap();
+    for (table, _) in RIGHTS.into_iter().filter(|(table, _)| *table != "payment_store") {
+        for columns in ["(id bigint)".to_owned(), format!("(LIKE public.{table})")] {
+            let create = format!("CREATE TABLE shop.{table} {columns}; ALTER TABLE shop.{table} OWNER TO shop");
+            server.psql("postgres", &create).unwrap();
+            let error = refused(&url).await;
+            assert!(error.contains(&format!("role shop does not find tables of the store: {table}.")), "{error}");
+            server.psql("postgres", &format!("DROP TABLE shop.{table}")).unwrap();
+        }
+    }
+    drop(PostgresStore::connect(&url).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_store_without_one_of_its_columns_is_refused() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let url = server.url("postgres");
+    drop(PostgresStore::migrate(&url).await.unwrap());
+    // Without the others, MADE_BY finds no store.
+    let all = "SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_name LIKE 'payment%' \
+               AND column_name NOT IN ('program', 'version') OR table_name = 'payment_intents' AND column_name = 'version'";
+    let columns = server.psql("postgres", all).unwrap();
+    assert_eq!(columns.lines().count(), 37, "{columns}");
+    for (table, column) in columns.lines().map(|line| line.split_once('.').unwrap()) {
+        let rename = |from, to| {
+            server.psql("postgres", &format!("ALTER TABLE {table} RENAME COLUMN {from} TO {to}")).unwrap();
+        };
+        rename(column, "renamed");
+        let error = refused(&url).await;
+        assert!(error.contains(&format!("does not find tables of the store: {table}.")), "{column}: {error}");
+        rename("renamed", column);
+    }
+    drop(PostgresStore::connect(&url).await.unwrap());
 }
 
 #[tokio::test]

@@ -73,9 +73,9 @@ async fn foreign_read_only_and_non_durable_databases_are_refused_in_one_line() {
     server.psql("postgres", "ALTER ROLE pg RESET default_transaction_read_only").unwrap();
     server.psql("postgres", "ALTER ROLE pg SET synchronous_commit = off").unwrap();
     assert!(why(&server.url("postgres")).await.contains("synchronous_commit is off"));
-    assert!(why("postgres://pg:hunter2@127.0.0.1:1/postgres").await.contains("not available"));
+    assert!(why("postgres://pg:hunter2@127.0.0.1:1/postgres").await.contains("cannot be used"));
     assert!(why("postgres://pg:hunter2@[").await.contains("invalid"));
-    assert!(why(&(server.url("postgres") + "?sslmode=require")).await.contains("not available"));
+    assert!(why(&(server.url("postgres") + "?sslmode=require")).await.contains("cannot be used"));
 }
 
 /// As after a failover: the old server cannot be written, and the connections to it are not kept until it can.

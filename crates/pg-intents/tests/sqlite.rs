@@ -203,3 +203,27 @@ async fn a_locked_database_says_so_and_goes_on_when_it_is_free() {
     locked.execute_batch("ROLLBACK").unwrap();
     assert_eq!(store.enlist("w").await.unwrap(), "w#1");
 }
+
+/// As when a backup is restored and a process was forgotten. Both would write into one log, and destroy the new file.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_whose_file_was_moved_replaced_or_removed_stores_and_tells_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, backup, away] = ["intents", "backup", "away"].map(|name| folder.path().join(name));
+    let store = SqliteStore::open(&file).unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#1");
+    drop(SqliteStore::open(&backup).unwrap());
+    let refused = async |says: &str| {
+        let told = store.find(&IntentKey::new("shop", "order-1")).await.map(drop);
+        for answer in [told, store.enlist("w").await.map(drop)] {
+            let error = answer.unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains("stop every process") && !error.contains('\n'), "{error}");
+        }
+    };
+    fs::rename(&file, &away).unwrap();
+    refused("No such file").await;
+    fs::rename(&backup, &file).unwrap();
+    refused("another file is in its place").await;
+    fs::rename(&away, &file).unwrap();
+    assert_eq!(store.enlist("w").await.unwrap(), "w#2");
+}

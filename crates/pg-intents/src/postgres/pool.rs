@@ -2,8 +2,8 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -15,13 +15,14 @@ use tokio::{
     time::timeout,
 };
 use tokio_postgres::{
-    Client, Row,
+    Row,
     error::SqlState,
     types::{ToSql, Type},
 };
 
 use super::{
     condition::{CONDITION, Refused, flaw},
+    idle::{Connection, Idle},
     timeline::{TIMELINE, Timelines},
 };
 use crate::{StoreError, telemetry::DatabaseOperation};
@@ -52,11 +53,11 @@ pub(super) struct Pool {
     hosts: Vec<(String, Address)>,
     /// Whether a pooler refuses or drops the time limit: it is an option of the connection.
     is_plain: AtomicBool,
-    idle: Idle,
+    idle: Arc<Idle>,
     places: Arc<Semaphore>,
     timelines: Timelines,
-    /// How often the server has denied the role a right.
-    denials: AtomicU64,
+    /// Whether each connection must find the whole store.
+    needs_store: bool,
     /// The places that changes may have: one fewer, so that outcomes can be read while the commits of all changes wait for a synchronous
     /// standby.
     changing: Arc<Semaphore>,
@@ -81,14 +82,6 @@ impl Address {
     }
 }
 
-type Idle = Arc<Mutex<Vec<Arc<Connection>>>>;
-
-/// A connection, and the number of promotions and denials that the pool had seen when it was opened. After a promotion, earlier connections
-/// may lead to the old primary. After a denial, the rights of the role are asked for again, by a new connection.
-struct Connection {
-    client: Client,
-    epoch: u64,
-}
 /// The place of a statement, and that of a change.
 type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 
@@ -108,8 +101,15 @@ impl Pool {
             changing,
             silent,
             timelines: Timelines::default(),
-            denials: AtomicU64::new(0),
+            needs_store: false,
         }
+    }
+
+    /// From now on, each connection is refused unless it finds the whole store.
+    pub(super) async fn need_store(&mut self) -> Result<(), StoreError> {
+        self.needs_store = true;
+        self.idle.doubt();
+        self.query("SELECT 1", &[]).await.map(drop)
     }
 
     /// Runs one statement, which is one transaction.
@@ -149,17 +149,7 @@ impl Pool {
     async fn attempt(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failed> {
         let work = async {
             let place = self.place(sql).await.map_err(|_| Failed::Lost("the connection pool is closed".to_owned()))?;
-            let idle = loop {
-                let idle = lock(&self.idle).pop();
-                let is_usable = |kept: &Arc<Connection>| {
-                    let epoch = self.timelines.promotions() + self.denials.load(Ordering::Relaxed);
-                    !kept.client.is_closed() && epoch == kept.epoch
-                };
-                if idle.as_ref().is_none_or(is_usable) {
-                    break idle;
-                }
-            };
-            let connection = match idle {
+            let connection = match self.idle.take() {
                 Some(connection) => connection,
                 // Its future is large, and would be part of that of every call.
                 None => Arc::new(Box::pin(self.connect()).await.map_err(Failed::Lost)?),
@@ -174,24 +164,21 @@ impl Pool {
             };
             let rows = running.connection.client.query_typed(sql, values).await;
             let _place = running.place.take();
-            let mut idle = lock(&self.idle);
-            match rows {
-                // After a failover, the other connections may also lead to the old server.
-                Err(error) if connection.client.is_closed() || leads_elsewhere(&error) => {
-                    idle.clear();
-                    if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
-                        self.denials.fetch_add(1, Ordering::Relaxed);
-                    }
-                    Err(Failed::Broken(explain(&error)))
+            let rows = rows.map_err(|error| {
+                let is_broken = connection.client.is_closed() || leads_elsewhere(&error);
+                // Statements also reach their time limit at the primary of before a failover, where commits wait for ever.
+                if is_broken || error.code() == Some(&SqlState::QUERY_CANCELED) {
+                    self.idle.doubt();
                 }
-                // After other errors from the server the connection is still usable.
-                rows => {
-                    idle.push(connection);
-                    rows.map_err(|error| Failed::of(&error))
-                }
-            }
+                if is_broken { Failed::Broken(explain(&error)) } else { Failed::of(&error) }
+            });
+            self.idle.keep(connection);
+            rows
         };
-        timeout(PATIENCE, work).await.unwrap_or_else(|_| Err(Failed::Lost(NO_ANSWER.to_owned())))
+        timeout(PATIENCE, work).await.unwrap_or_else(|_| {
+            self.idle.doubt();
+            Err(Failed::Lost(NO_ANSWER.to_owned()))
+        })
     }
 
     async fn place(&self, sql: &str) -> Result<Place, AcquireError> {
@@ -243,7 +230,7 @@ impl Pool {
     }
 
     async fn connect_to(&self, address: &Address) -> Result<Connection, Refused> {
-        let denials = self.denials.load(Ordering::Relaxed);
+        let epoch = self.idle.epoch();
         let is_plain = self.is_plain.load(Ordering::Relaxed);
         let mut connected = in_time((if is_plain { &address.plain } else { &address.limited }).connect()).await?;
         if !is_plain && connected.as_ref().is_err_and(may_refuse_options) {
@@ -259,9 +246,9 @@ impl Pool {
                 tracing::debug!(target: "pg.fleet", error = explain(&error), "a connection to the database broke");
             }
         });
-        let promotions = match in_time(client.query_typed(CONDITION, &[])).await? {
+        let is_promoted = match in_time(client.query_typed(CONDITION, &[])).await? {
             Ok(rows) => {
-                let flaw = rows.first().and_then(flaw);
+                let flaw = rows.first().and_then(|row| flaw(row, self.needs_store));
                 if let Some(standby @ Refused::Unfit(_)) = flaw {
                     return Err(standby);
                 }
@@ -275,17 +262,21 @@ impl Pool {
                 {
                     return Err(explain(error).into());
                 }
-                let promotions = self.timelines.see(timeline, flaw.is_none()).map_err(Refused::Unfit)?;
+                let is_promoted = self.timelines.see(timeline, flaw.is_none()).map_err(Refused::Unfit)?;
                 if let Some(flaw) = flaw {
                     return Err(flaw);
                 }
-                promotions
+                is_promoted
             }
             // Not every database with PostgreSQL's protocol has standbys.
-            Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => self.timelines.promotions(),
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => false,
             Err(error) => return Err(explain(&error).into()),
         };
-        Ok(Connection { client, epoch: promotions + denials })
+        // The others may lead to the old primary.
+        if is_promoted {
+            self.idle.doubt();
+        }
+        Ok(Connection { client, epoch: epoch + u64::from(is_promoted) })
     }
 }
 
@@ -297,7 +288,7 @@ impl Pool {
 struct Running {
     connection: Arc<Connection>,
     place: Option<Place>,
-    idle: Idle,
+    idle: Arc<Idle>,
     silent: Arc<Semaphore>,
     held: Duration,
 }
@@ -321,15 +312,11 @@ impl Drop for Running {
                 answered.await.is_ok()
             };
             if is_usable {
-                lock(&idle).push(Arc::clone(&connection));
+                idle.keep(Arc::clone(&connection));
             }
             drop(place);
         });
     }
-}
-
-fn lock(idle: &Idle) -> MutexGuard<'_, Vec<Arc<Connection>>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The driver's time limit covers connecting, but not the server's first response.
@@ -344,13 +331,13 @@ fn may_refuse_options(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|said| !others.iter().any(|class| said.code().code().starts_with(class)))
 }
 
-/// Returns whether another connection may lead to a server that does what this one does not: this one has become a standby or was made
-/// read-only (25006), shuts down, or is about to start (class 57, in which only a cancelled statement says nothing about the server). Nor does
-/// another connection lead to a role that lacks a right (42501): each new one is asked for its rights.
+/// Returns whether only a new connection shows what to do: it may lead to another server after this one has become a standby or was made
+/// read-only (25006), shuts down, or is about to start (class 57, in which only a cancelled statement says nothing about the server); and it
+/// names the right that the role lacks (42501), or the table that it does not find whole (42P01, 42703).
 fn leads_elsewhere(error: &tokio_postgres::Error) -> bool {
-    let elsewhere = [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE];
+    let codes = ["25006", "42501", "42P01", "42703"];
     error.code().is_some_and(|code| {
-        elsewhere.contains(code) || code.code().starts_with("57") && *code != SqlState::QUERY_CANCELED
+        codes.contains(&code.code()) || code.code().starts_with("57") && *code != SqlState::QUERY_CANCELED
     })
 }
 
@@ -419,7 +406,7 @@ mod tests {
         let backend = async || -> i32 { pool.query("SELECT pg_backend_pid()", &[]).await.unwrap()[0].get(0) };
         let old = backend().await;
         assert_eq!(backend().await, old);
-        pool.timelines.promoted();
+        pool.idle.doubt();
         let new = backend().await;
         assert_ne!(new, old);
         assert_eq!(backend().await, new);
@@ -430,23 +417,27 @@ mod tests {
     async fn statements_without_an_answer_take_at_most_twice_the_connections() {
         let Some(server) = Postgres::for_one_test(&[]) else { return };
         let pool = Pool::new(PostgresUrl::parse(&server.url("postgres")).unwrap(), 2);
+        let mut connections = Vec::new();
         for _ in 0..6 {
-            let connection = pool.connect().await.unwrap();
-            lock(&pool.idle).push(Arc::new(connection));
+            connections.push(pool.connect().await.unwrap().client);
         }
         tokio::time::pause();
-        for _ in 0..6 {
+        let mut used = Vec::new();
+        for client in connections {
+            let connection = Arc::new(Connection { client, epoch: pool.idle.epoch() });
+            pool.idle.keep(Arc::clone(&connection));
             let error = pool.query("SELECT pg_sleep(8)", &[]).await.unwrap_err();
             assert!(error.to_string().contains(NO_ANSWER), "{error}");
             let _ = timeout(HELD, std::future::pending::<()>()).await;
+            used.push(Arc::strong_count(&connection) > 1);
         }
-        assert_eq!(lock(&pool.idle).len(), 2, "four of six wait: two have places, two have lost theirs");
+        assert_eq!(used, [true, true, true, true, false, false], "two have places, two have lost theirs");
         assert_eq!((pool.places.available_permits(), pool.silent.available_permits()), (0, 0));
         tokio::time::resume();
         // Every statement ends, and every place is free again.
         let _places = pool.places.acquire_many(2).await.unwrap();
         let _silent = pool.silent.acquire_many(2).await.unwrap();
-        assert_eq!(lock(&pool.idle).len(), 4);
+        assert!(pool.idle.take().is_none(), "none is used again without a check");
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use tokio_postgres::{Error, Row};
@@ -15,49 +15,35 @@ pub(super) const TIMELINE: &str =
 /// one, and does not have the payments of after the failover.
 #[derive(Default)]
 pub(super) struct Timelines {
-    seen: Mutex<Seen>,
-}
-
-#[derive(Default)]
-struct Seen {
-    latest: BTreeMap<i64, u32>,
-    promotions: u64,
+    latest: Mutex<BTreeMap<i64, u32>>,
 }
 
 impl Timelines {
-    /// The number of promotions of standbys so far.
-    pub(super) fn promotions(&self) -> u64 {
-        self.seen().promotions
-    }
-
-    /// Compares the server of a new connection with those of earlier connections, by what it answers to [`TIMELINE`]. Returns the number of
-    /// promotions, with that of this server, if it is used.
+    /// Compares the server of a new connection with those of earlier connections, by what it answers to [`TIMELINE`]. Returns whether it was
+    /// promoted since then, if it is used.
     ///
     /// # Errors
     /// If it is the primary of before a failover.
-    pub(super) fn see(&self, answer: Result<Vec<Row>, Error>, is_used: bool) -> Result<u64, String> {
+    pub(super) fn see(&self, answer: Result<Vec<Row>, Error>, is_used: bool) -> Result<bool, String> {
         match answer {
             Ok(rows) => {
                 let told = rows.first().and_then(|row| Some((row.try_get(0).ok()?, row.try_get::<_, &str>(1).ok()?)));
-                told.map_or_else(
-                    || Ok(self.promotions()),
-                    |(cluster, timeline)| self.compare(cluster, timeline, is_used),
-                )
+                told.map_or(Ok(false), |(cluster, timeline)| self.compare(cluster, timeline, is_used))
             }
             // Not every database with PostgreSQL's protocol has timelines, and a role may not be allowed to ask.
             Err(error) => {
                 let error = pg_connections::explain(&error);
                 tracing::debug!(target: "pg.fleet", error, "an old primary would not be recognised");
-                Ok(self.promotions())
+                Ok(false)
             }
         }
     }
 
     /// `timeline`: in hexadecimal digits.
-    fn compare(&self, cluster: i64, timeline: &str, is_used: bool) -> Result<u64, String> {
-        let mut seen = self.seen();
-        let Ok(timeline) = u32::from_str_radix(timeline, 16) else { return Ok(seen.promotions) };
-        let known = seen.latest.get(&cluster).copied();
+    fn compare(&self, cluster: i64, timeline: &str, is_used: bool) -> Result<bool, String> {
+        let Ok(timeline) = u32::from_str_radix(timeline, 16) else { return Ok(false) };
+        let mut seen = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = seen.get(&cluster).copied();
         let latest = known.unwrap_or(timeline);
         if timeline < latest {
             return Err(format!(
@@ -65,26 +51,15 @@ impl Timelines {
                  lacks later payments: stop it, and do not restart this process before that, since a process that starts takes it for the primary"
             ));
         }
-        if is_used && known != Some(timeline) {
-            seen.latest.insert(cluster, timeline);
-            seen.promotions += u64::from(known.is_some());
+        if is_used {
+            seen.insert(cluster, timeline);
         }
-        Ok(seen.promotions)
-    }
-
-    /// As after a promotion that another connection has shown.
-    #[cfg(test)]
-    pub(super) fn promoted(&self) {
-        self.seen().promotions += 1;
+        Ok(is_used && timeline > latest)
     }
 
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.seen().latest.is_empty()
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 
@@ -95,14 +70,14 @@ mod tests {
     #[test]
     fn the_primary_of_before_a_failover_is_told_from_another_cluster() {
         let timelines = Timelines::default();
-        assert_eq!(timelines.compare(1, "00000009", true), Ok(0));
-        assert_eq!(timelines.compare(1, "0000000A", true), Ok(1));
+        assert_eq!(timelines.compare(1, "00000009", true), Ok(false));
+        assert_eq!(timelines.compare(1, "0000000A", true), Ok(true));
         let refused = timelines.compare(1, "00000009", true).unwrap_err();
         assert!(refused.contains("its timeline is 9, that of the present primary 10"), "{refused}");
         // After an upgrade to another major version, timelines begin anew, in a cluster with another identifier.
-        assert_eq!(timelines.compare(2, "00000001", true), Ok(1));
-        assert_eq!(timelines.compare(1, "0000000A", true), Ok(1));
-        assert_eq!(timelines.compare(1, "", true), Ok(1));
-        assert_eq!(timelines.compare(1, "0000000B", true), Ok(2));
+        assert_eq!(timelines.compare(2, "00000001", true), Ok(false));
+        assert_eq!(timelines.compare(1, "0000000A", true), Ok(false));
+        assert_eq!(timelines.compare(1, "", true), Ok(false));
+        assert_eq!(timelines.compare(1, "0000000B", true), Ok(true));
     }
 }

@@ -8,7 +8,10 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{opening, operations};
+use super::{
+    opening::{self, OpenFile},
+    operations,
+};
 use crate::{StoreError, telemetry::DatabaseOperation};
 
 /// Maximum number of changes in one commit.
@@ -39,7 +42,7 @@ pub(super) enum Executor {
 
 impl Executor {
     /// `is_behind`: the file lacks migrations.
-    pub(super) fn thread(connection: Connection, clock: StoreClock, is_behind: bool) -> std::io::Result<Self> {
+    pub(super) fn thread(connection: Connection, file: OpenFile, is_behind: bool) -> std::io::Result<Self> {
         let (sender, jobs) = mpsc::channel();
         let work = move || {
             let (connection, mut is_behind) = (connection, is_behind);
@@ -48,8 +51,8 @@ impl Executor {
                 group.extend(jobs.try_iter().take(GROUP - 1));
                 let (reads, changes): (Vec<_>, Vec<_>) =
                     group.into_iter().partition(|(.., access)| *access == Access::Reads);
-                commit(&connection, &clock, &mut is_behind, Access::Reads, reads);
-                commit(&connection, &clock, &mut is_behind, Access::Changes, changes);
+                commit(&connection, &None, Some(&file), &mut is_behind, Access::Reads, reads);
+                commit(&connection, &None, Some(&file), &mut is_behind, Access::Changes, changes);
             }
         };
         thread::Builder::new().name("pg-intents".to_owned()).spawn(work)?;
@@ -109,7 +112,7 @@ impl Executor {
             }
             Self::Here(connection, clock) => {
                 let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-                commit(&connection, clock, &mut false, access, vec![(job, failed, access)]);
+                commit(&connection, clock, None, &mut false, access, vec![(job, failed, access)]);
                 if let Ok(result) = answered.try_recv() {
                     return result;
                 }
@@ -121,13 +124,22 @@ impl Executor {
 
 /// Runs jobs in one transaction: all or none. If the file lacks migrations, changes run them first. So do reads, which need the new
 /// tables, but they leave the file as it is.
-fn commit(connection: &Connection, clock: &StoreClock, is_behind: &mut bool, access: Access, group: Vec<Queued>) {
+fn commit(
+    connection: &Connection,
+    clock: &StoreClock,
+    file: Option<&OpenFile>,
+    is_behind: &mut bool,
+    access: Access,
+    group: Vec<Queued>,
+) {
     if group.is_empty() {
         return;
     }
     let (mut told, mut failed) = (Vec::new(), Vec::new());
     let run = |sql| connection.execute_batch(sql).map_err(|error| operations::unavailable(&error));
-    let mut begun = run(if access == Access::Changes || *is_behind { "BEGIN IMMEDIATE" } else { "BEGIN" });
+    let mut begun = file
+        .map_or(Ok(()), OpenFile::check)
+        .and_then(|()| run(if access == Access::Changes || *is_behind { "BEGIN IMMEDIATE" } else { "BEGIN" }));
     let mut upgrades = false;
     if *is_behind {
         begun = begun.and_then(|()| {

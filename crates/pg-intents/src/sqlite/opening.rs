@@ -1,6 +1,11 @@
 //! Opens a file: checks whose it is, and upgrades it.
 
-use std::{path::Path, thread, time::Duration};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
 
 use rusqlite::{Connection, config::DbConfig};
 
@@ -45,12 +50,53 @@ impl Unready {
 }
 
 /// Makes the file readable only by its owner, since it may contain session keys.
-pub(super) fn create(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
+pub(super) fn create(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map(drop)
+}
+
+/// The file that a path led to when it was opened. SQLite finds the write-ahead log by the path, so that a process with a file that was
+/// replaced would write into the log of the new one.
+pub(super) struct OpenFile {
+    path: PathBuf,
+    id: (u64, u64),
+}
+
+impl OpenFile {
+    /// To be called before the file is opened: if it is replaced in between, it is refused.
+    pub(super) fn at(path: &Path) -> io::Result<Self> {
+        Ok(Self { path: std::path::absolute(path)?, id: id(&fs::metadata(path)?) })
+    }
+
+    /// Checks that the path still leads to the file.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        let why = match fs::metadata(&self.path).map(|found| id(&found)) {
+            Ok(found) if found == self.id => return Ok(()),
+            Ok(_) => "another file is in its place".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(StoreError::Unavailable(format!(
+            "{}: the file was moved, replaced or removed while this process has it open ({why}); stop every process of this store, and put \
+             its file in place together with its own -wal, or a restored file without -wal and -shm",
+            self.path.display()
+        )))
+    }
+}
+
+/// The device and the inode.
+#[cfg(unix)]
+fn id(file: &fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (file.dev(), file.ino())
+}
+
+/// Where an open file cannot be replaced.
+#[cfg(not(unix))]
+fn id(_: &fs::Metadata) -> (u64, u64) {
+    (0, 0)
 }
 
 /// Makes a connection ready for use. Returns whether the file lacks migrations.

@@ -237,7 +237,7 @@ fn an_unusable_store_gives_one_line_and_sends_nothing() {
     refuse(Path::new(&newer), 2, "update the program");
     let unreachable = Path::new("postgres://shop:hunter2@127.0.0.1:1/shop");
     match cfg!(feature = "postgres") {
-        true => refuse(unreachable, 3, "not available"),
+        true => refuse(unreachable, 3, "cannot be used"),
         false => refuse(unreachable, 2, "--features postgres"),
     }
     cards.update("--identity shop-uk").run().ends(2).says("--store");
