@@ -228,7 +228,7 @@ impl Sandbox {
         let mut requests: Vec<_> = requests.into_iter().map(|request| Inbound::new(settings, request)).collect();
         let mut responses = Vec::with_capacity(requests.len());
         while !requests.is_empty() {
-            let first = self.answer_group(real_now, &mut requests, &mut |_| {});
+            let first = self.answer_group(&|| real_now, &mut requests, &mut |_| {});
             requests.drain(..first.len());
             responses.extend(first);
         }

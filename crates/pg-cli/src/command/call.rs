@@ -44,8 +44,9 @@ Examples:
 `pg methods SERVICE/METHOD` shows the parameters of a method.
 
 Exit codes: 0 done, 1 refused or declined, 2 misuse, 3 no reply and nothing was executed: the service was not reachable, or \
-the method only reads, 4 outcome unknown: no reply to a method that changes something, or an unreadable reply. A method that only reads can \
-be called again. A lookup that finds nothing proves nothing while a request may still arrive (A140).", argument::HELP))]
+the method only reads, 4 outcome unknown: no reply to a method that changes something, an unreadable reply, or a refusal that an \
+earlier copy of the request may have caused. A method that only reads can be called again. A lookup that finds nothing proves nothing \
+while a request may still arrive (A140).", argument::HELP))]
 pub(crate) struct Arguments {
     /// The method, such as token/lookup
     #[arg(value_name = "SERVICE/METHOD")]

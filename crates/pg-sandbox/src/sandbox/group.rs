@@ -25,6 +25,21 @@ struct Undone {
     may_try_again: bool,
 }
 
+/// The real time of a group, read once at its beginning. If several processes share the store, it is read again whenever it
+/// is needed: the group waits for its turn, and its requests may follow from a group of another process that had the turn
+/// before.
+#[derive(Clone, Copy)]
+struct RealTime<'a> {
+    beginning: Timestamp,
+    later: Option<&'a dyn Fn() -> Timestamp>,
+}
+
+impl RealTime<'_> {
+    fn now(self) -> Timestamp {
+        self.later.map_or(self.beginning, |read| read())
+    }
+}
+
 impl Sandbox {
     /// As [`handle_group`](Self::handle_group), but does not wait for the disk: **no response may be sent** before a
     /// later call of the [`Syncer`](crate::store::Syncer) has returned.
@@ -34,13 +49,15 @@ impl Sandbox {
     /// have no response.
     pub(crate) fn answer_group(
         &mut self,
-        real_now: Timestamp,
+        read_clock: &dyn Fn() -> Timestamp,
         requests: &mut Vec<Inbound>,
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Vec<Response<Bytes>> {
+        let real_now = read_clock();
         self.sweep(real_now);
+        let time = RealTime { beginning: real_now, later: self.store.is_shared().then_some(read_clock) };
         let journaled = self.journal.last();
-        let responses = self.answer_or_split(real_now, requests, more);
+        let responses = self.answer_or_split(time, requests, more);
         for (inbound, response) in requests.iter().zip(&responses) {
             let is_sent = ResponseDelivery::of(response) != ResponseDelivery::Close;
             self.metrics.request(&inbound.route, is_sent.then(|| response.status()));
@@ -61,37 +78,37 @@ impl Sandbox {
     /// transaction. All attempts share one time limit if the store is unreachable.
     fn answer_or_split(
         &mut self,
-        real_now: Timestamp,
+        time: RealTime<'_>,
         requests: &mut Vec<Inbound>,
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Vec<Response<Bytes>> {
         self.store.begin_patience(false);
-        match self.in_transaction(real_now, requests, more) {
+        match self.in_transaction(time, requests, more) {
             Ok(responses) => responses,
             Err(undone) if undone.may_try_again => {
                 let mut responses = Vec::with_capacity(requests.len());
                 for request in std::mem::take(requests) {
                     let mut alone = vec![request];
-                    responses.append(&mut self.alone_until_answered(real_now, &mut alone));
+                    responses.append(&mut self.alone_until_answered(time, &mut alone));
                     requests.append(&mut alone);
                 }
                 responses
             }
-            Err(undone) => requests.iter().map(|request| self.failure(real_now, request, &undone.error)).collect(),
+            Err(undone) => requests.iter().map(|request| self.failure(time.now(), request, &undone.error)).collect(),
         }
     }
 
     /// Answers a request of a rolled-back group in its own transaction.
-    fn alone_until_answered(&mut self, real_now: Timestamp, alone: &mut Vec<Inbound>) -> Vec<Response<Bytes>> {
+    fn alone_until_answered(&mut self, time: RealTime<'_>, alone: &mut Vec<Inbound>) -> Vec<Response<Bytes>> {
         let mut left = ATTEMPTS;
         loop {
-            let undone = match self.in_transaction(real_now, alone, &mut |_| {}) {
+            let undone = match self.in_transaction(time, alone, &mut |_| {}) {
                 Ok(responses) => return responses,
                 Err(undone) => undone,
             };
             left -= 1;
             if !undone.may_try_again || left == 0 {
-                return alone.iter().map(|request| self.failure(real_now, request, &undone.error)).collect();
+                return alone.iter().map(|request| self.failure(time.now(), request, &undone.error)).collect();
             }
         }
     }
@@ -99,12 +116,12 @@ impl Sandbox {
     /// Answers all requests in one transaction. If it fails, neither the store nor the memory has changed.
     fn in_transaction(
         &mut self,
-        real_now: Timestamp,
+        time: RealTime<'_>,
         requests: &mut Vec<Inbound>,
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Result<Vec<Response<Bytes>>, Undone> {
         let journaled = self.journal.last();
-        let answered = self.answer_all(real_now, requests, more);
+        let answered = self.answer_all(time, requests, more);
         match answered.and_then(|responses| self.commit().map(|()| responses)) {
             Ok(responses) => {
                 self.cv2.settle();
@@ -123,12 +140,13 @@ impl Sandbox {
 
     fn answer_all(
         &mut self,
-        real_now: Timestamp,
+        time: RealTime<'_>,
         requests: &mut Vec<Inbound>,
         more: &mut dyn FnMut(&mut Vec<Inbound>),
     ) -> Result<Vec<Response<Bytes>>, StoreError> {
         self.expect(requests);
         self.begin()?;
+        let mut real_now = time.now();
         let (mut responses, mut bytes) = (Vec::with_capacity(requests.len()), 0);
         while let Some(next) = requests.get_mut(responses.len()).filter(|_| bytes < LARGE) {
             let response = self.answer_one(real_now, next)?;
@@ -136,6 +154,7 @@ impl Sandbox {
             responses.push(response);
             if responses.len() == requests.len() {
                 more(requests);
+                real_now = time.now();
                 self.expect(&requests[responses.len()..]);
             }
         }

@@ -121,7 +121,7 @@ impl Sandbox {
             }
         };
         let trace_code = context.trace_code();
-        let (basis, warnings) = (std::mem::take(&mut context.basis), std::mem::take(&mut context.warnings));
+        let (basis, mut warnings) = (std::mem::take(&mut context.basis), std::mem::take(&mut context.warnings));
         if !self.store.in_transaction() {
             return Err(StoreError::Lost);
         }
@@ -129,6 +129,7 @@ impl Sandbox {
             Ok(reply) => Answer::new(reply, basis),
             Err(refusal) => refusal.answer(&basis, route.response_format(), trace_code, &self.settings.spoken()),
         };
+        warnings.join(answer.warnings);
         let answer = Answer { warnings, ..answer };
         Ok(if *is_head { answer.without_body() } else { answer })
     }

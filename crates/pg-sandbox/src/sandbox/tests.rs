@@ -18,6 +18,7 @@ mod gateway;
 mod names;
 mod requests;
 mod stores;
+mod turns;
 mod updater;
 
 // spec: 1 §4.1, A41: Success is HTTP 200 with a body in the chosen encoding.
@@ -399,7 +400,7 @@ fn a_group_with_large_responses_ends_early() {
     let entries: Vec<Value> = serde_json::from_slice(page.body()).unwrap();
     assert!(entries.len() < 300 && page.headers().contains_key("link"), "{}", entries.len());
     let mut group: Vec<_> = (0..4).map(|_| Inbound::new(&Settings::default(), list())).collect();
-    assert_eq!(sandbox.answer_group(now(), &mut group, &mut |_| {}).len(), 1);
+    assert_eq!(sandbox.answer_group(&now, &mut group, &mut |_| {}).len(), 1);
     assert_eq!(sandbox.handle_group(now(), vec![list(), list(), list()]).len(), 3);
 }
 

@@ -156,7 +156,7 @@ fn run(
             if let Some(error) = release.failure() {
                 sandbox.give_up(error);
             }
-            let responses = sandbox.answer_group(system::now(), &mut requests, &mut |more| {
+            let responses = sandbox.answer_group(&system::now, &mut requests, &mut |more| {
                 if more.len() < ENOUGH || !release.is_idle() {
                     inbox.add(more);
                 }

@@ -101,6 +101,7 @@ pub(crate) fn enqueue(context: &mut Context<'_>, new: NewCallback<'_>, now: Time
 pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, StoreError> {
     let mut outgoing: Vec<Outgoing> = Vec::new();
     let now = context.now;
+    let mut left = Vec::new();
     for callback in waiting(context, now)? {
         if outgoing.len() == context.schedule.room() {
             break;
@@ -113,6 +114,8 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
                 }
                 outgoing.push(one);
             }
+            // Another process may have been started with other flags.
+            Err(_) if context.is_shared && now < callback.due.plus(CLAIM) => left.push(callback.key),
             Err(reason) => {
                 let mut callback = callback;
                 callback.give_up(context.now, &reason);
@@ -121,7 +124,8 @@ pub(crate) fn hand_out(context: &mut Context<'_>) -> Result<Vec<Outgoing>, Store
         }
     }
     let others = waiting(context, Timestamp::MAX)?;
-    let next = others.iter().find(|callback| outgoing.iter().all(|one| one.id != callback.key));
+    let is_handled = |key: &String| left.contains(key) || outgoing.iter().any(|one| one.id == *key);
+    let next = others.iter().find(|callback| !is_handled(&callback.key));
     context.schedule.next_callback_is(next.map(|callback| callback.due));
     Ok(outgoing)
 }

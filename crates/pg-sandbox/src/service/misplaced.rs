@@ -1,6 +1,7 @@
 //! Parameters that a method does not have, although a client that sends them expects an effect: references, amounts and
 //! items. They are refused (A150 and A151), since without them another amount would be charged, or a second payment
-//! would not be prevented.
+//! would not be prevented. So are misspelt parameters of token methods that change something: without its reference, a
+//! deletion is not checked.
 
 use pg_model::method::MethodInfo;
 
@@ -44,10 +45,13 @@ const VALUE: &str = "transactionValue";
 const SHARED: [&str; 6] =
     [CURRENCY, "terminalkey", "mccaccountidentifier", "mccsurname", "mccpostcode", "mccdateofbirth"];
 
-/// Returns the refusal for the first such parameter of a request to the gateway or to version 5.
+/// Returns the refusal for the first such parameter of a request to the gateway, to version 5, or to a token method that
+/// changes something.
 pub(super) fn refusal(info: &MethodInfo, form: &Form) -> Option<Refusal> {
-    if !matches!(info.service.name, "transaction" | "enterprise") {
-        return None;
+    match info.service.name {
+        "transaction" | "enterprise" => {}
+        "token" if !matches!(info.name, "lookup" | "retrieveAccountUpdater") => {}
+        _ => return None,
     }
     let whole = takes_all_without_a_value(info) && form.get(VALUE).is_none();
     let names = Names::of(info);

@@ -28,15 +28,22 @@ pub(crate) struct Refusal {
     own: Option<SandboxErrorCode>,
     /// The parameter that is the reason, as a name that may be shown.
     parameter: Option<Box<str>>,
+    /// Details that the message may not contain.
+    warning: Option<Box<str>>,
 }
 
 /// The longest `errorMessage`, in characters (spec 2 §2.2).
 const MESSAGE_LIMIT: usize = 100;
 
 impl Refusal {
-    /// Details after the message: the name of a parameter, but never a value.
+    /// Details after the message: the name of a parameter, but never a value. The message of a code of the documents is
+    /// theirs alone (spec 1 §7, 2 §7), so its details are a warning (A77).
     pub(crate) fn about(mut self, detail: &str) -> Self {
-        self.message = format!("{}: {detail}", self.message).chars().take(MESSAGE_LIMIT).collect();
+        let told = format!("{}: {detail}", self.message);
+        match self.own {
+            Some(_) => self.message = told.chars().take(MESSAGE_LIMIT).collect(),
+            None => self.warning = Some(told.into()),
+        }
         self
     }
 
@@ -128,7 +135,9 @@ impl Refusal {
             return Answer::new(reply, basis);
         }
         let reply = if wrong_method { reply.allowing("POST") } else { reply };
-        Answer::new(reply.with_error_code(refusal.code), basis)
+        let mut answer = Answer::new(reply.with_error_code(refusal.code), basis);
+        refusal.warning.iter().for_each(|told| answer.warnings.add(told));
+        answer
     }
 
     /// Returns the basis of the whole reply. The control interface is not part of the service.
@@ -203,6 +212,7 @@ impl From<ErrorCode> for Refusal {
             code: code.as_str().to_owned(),
             own: None,
             parameter: None,
+            warning: None,
         }
     }
 }
@@ -219,6 +229,7 @@ impl From<SandboxErrorCode> for Refusal {
             code: code.as_str().to_owned(),
             own: Some(code),
             parameter: None,
+            warning: None,
         }
     }
 }
@@ -352,7 +363,16 @@ mod tests {
     // spec: 2 §7, A38
     #[test]
     fn a_message_stays_within_its_length() {
-        let refusal = Refusal::from(ErrorCode::NO_DATA_SENT).about(&"é".repeat(300));
+        let refusal = Refusal::from(SandboxErrorCode::MISSING_PARAMETER).about(&"é".repeat(300));
         assert_eq!(refusal.message().chars().count(), MESSAGE_LIMIT);
+    }
+
+    // spec: 1 §7, A77: The message of a code is that of the table, and the reason is a warning.
+    #[test]
+    fn a_documented_code_has_its_documented_message() {
+        let refusal = || Refusal::from(ErrorCode::INVALID_CALLBACK_URL).about("it contains credentials");
+        let response = response(refusal(), ResponseFormat::V3(Encoding::Json), &Basis::default());
+        assert_eq!(response.headers()["pg-warning"], "Invalid callback URL: it contains credentials");
+        assert!(response.body().ends_with(br#""errorMessage":"Invalid callback URL"}"#));
     }
 }

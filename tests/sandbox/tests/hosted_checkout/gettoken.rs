@@ -362,7 +362,7 @@ fn sums_follow_the_currency() {
 }
 
 // spec: 3 §4.1, A114, A19: The default of currency is the merchant's; it must be configured.
-// spec: 3 §4.1, A143: Listed words are accepted in any letter case; a country is any two letters.
+// spec: 3 §4.1, A143: Listed words are accepted in any letter case; a country is a code of ISO 3166-1 in upper case.
 // spec: 3 §4.1, A91, A122: terminal_key chooses a terminal of the account.
 // spec: codes SandboxErrorCode 971
 #[test]

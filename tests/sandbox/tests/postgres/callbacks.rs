@@ -9,8 +9,12 @@ use super::KEY;
 use crate::accounts::{Job, Shared};
 
 fn open(url: &str, number: u8) -> Shared {
+    open_with(url, number, Settings::default())
+}
+
+fn open_with(url: &str, number: u8, settings: Settings) -> Shared {
     let key = StoreKey::from_bytes(KEY);
-    Shared::over(Sandbox::open_postgres(url, &key, Settings::default(), [number; 32]).unwrap())
+    Shared::over(Sandbox::open_postgres(url, &key, settings, [number; 32]).unwrap())
 }
 
 #[test]
@@ -49,4 +53,30 @@ fn a_callback_that_another_process_sends_is_sent_once_more_if_it_is_asked_for() 
     one.sandbox.delivered(one.now, &more[0].id, Ok(StatusCode::OK));
     let callback = &other.get("callbacks")[0];
     assert_eq!((&callback["status"], &callback["attempts"]), (&Value::from("delivered"), &Value::from(2)));
+}
+
+#[test]
+fn a_callback_that_a_process_may_not_send_is_left_to_the_others_for_a_minute() {
+    let Some(server) = Postgres::for_tests() else { return };
+    let mut strict = Settings::default();
+    strict.outgoing.this_machine = false;
+    let status = |at: &mut Shared| at.get("callbacks")[0]["status"].clone();
+    for wanted in ["delivered", "failed"] {
+        let url = server.database().unwrap();
+        let (mut one, mut other) = (open(&url, 1), open_with(&url, 2, strict.clone()));
+        Job::configured("main").batch(&mut one);
+        one.pass(121);
+        other.now = one.now;
+        assert!(other.due().is_empty());
+        assert!(other.sandbox.next_due().unwrap() > other.now, "it does not look again at once");
+        assert_eq!(status(&mut other), "pending");
+        if wanted == "delivered" {
+            let sent = one.due();
+            assert_eq!(sent.len(), 1);
+            one.sandbox.delivered(one.now, &sent[0].id, Ok(StatusCode::OK));
+        }
+        other.pass(61);
+        assert!(other.due().is_empty());
+        assert_eq!(status(&mut other), wanted);
+    }
 }

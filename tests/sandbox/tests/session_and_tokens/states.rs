@@ -71,6 +71,24 @@ fn a_customer_reference_must_match_the_token() {
     }
 }
 
+// spec: 1 §3.1, A150: A misspelt merchantCustomerReference is refused, since without it nothing would be checked.
+// spec: 1 §4.3, A151
+#[test]
+fn a_misspelt_customer_reference_changes_no_token() {
+    let mut shop = Shop::new();
+    let own = key(&token(&mut shop, "customer-7", &[]));
+    let before = lookup(&mut shop, &own);
+    for method in ["enable", "disable", "delete", "updateCardKeyDetails"] {
+        for name in ["MerchantCustomerReference", "merchant_customer_reference", "merchantCustomerRefrence"] {
+            let pairs = [("cardKey", own.as_str()), (name, "customer-7")];
+            assert_eq!(shop.refused(&format!("token/{method}"), &pairs), "963", "{method} {name}");
+        }
+    }
+    let pairs = [("cardKey", own.as_str()), ("CardDescription", "x")];
+    assert_eq!(shop.refused("token/updateCardKeyDetails", &pairs), "937");
+    assert_eq!(lookup(&mut shop, &own), before);
+}
+
 // spec: 1 §4.6, A67: An address is replaced by sending all of its fields, including empty ones.
 #[test]
 fn an_address_is_replaced_if_all_its_fields_are_sent() {

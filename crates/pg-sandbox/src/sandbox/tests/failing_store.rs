@@ -153,7 +153,7 @@ fn a_commit_that_the_disk_lost_is_not_acknowledged_or_used() {
 
     // The server answers before the disk has the commit, and waits for the disk before it sends the answers.
     assert_eq!(
-        sandbox.answer_group(now(), &mut vec![Inbound::new(&Settings::default(), disable(&key, "json"))], &mut |_| {})
+        sandbox.answer_group(&now, &mut vec![Inbound::new(&Settings::default(), disable(&key, "json"))], &mut |_| {})
             [0]
         .status(),
         400

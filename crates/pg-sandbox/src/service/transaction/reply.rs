@@ -4,6 +4,9 @@ use pg_model::{Transaction, TransactionType};
 
 use crate::records::Payment;
 
+/// The most characters of a `merchantReference` (spec 2 §2.3).
+const LONGEST_REFERENCE: usize = 32;
+
 /// Returns the standard response of transaction methods (spec 2 §4.3).
 pub(super) fn standard(payment: &Payment) -> Transaction {
     Transaction::default().with(|record| {
@@ -15,11 +18,13 @@ pub(super) fn standard(payment: &Payment) -> Transaction {
     })
 }
 
-/// One transaction of a lookup (A21).
+/// One transaction of a lookup (A21 and A100).
 pub(super) fn row(payment: &Payment) -> Transaction {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     standard(payment).with(|record| {
-        record.merchant_reference = text(&payment.merchant_reference).into();
+        // Only a trans_reference can be longer.
+        let reference = payment.merchant_reference.as_ref().filter(|text| text.chars().count() <= LONGEST_REFERENCE);
+        record.merchant_reference = reference.cloned().unwrap_or_default().into();
         record.unique_merchant_reference = text(&payment.unique_reference).into();
         record.merchant_customer_reference = text(&payment.customer_reference).into();
         record.currency = payment.currency.as_str().into();

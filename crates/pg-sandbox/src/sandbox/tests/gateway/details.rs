@@ -76,7 +76,6 @@ fn there_may_be_as_many_items_as_parameters() {
 #[test]
 fn a_hosted_payment_records_the_fields_of_its_token() {
     let mut shop = Shop::open();
-    let enterprise = account("main").enterprise.unwrap();
     let told = [
         ("trans_cat", "booking"),
         ("trans_class", "spring"),
@@ -86,17 +85,7 @@ fn a_hosted_payment_records_the_fields_of_its_token() {
         ("item_quantity[0]", "2"),
         ("item_reference[0]", "T-1"),
     ];
-    let mut pairs = vec![("trans_reference", "order-7"), ("terminal_key", "main-web"), ("version", "5")];
-    pairs.extend([("api_key", enterprise.api_key.expose()), ("api_password", enterprise.api_password.expose())]);
-    pairs.extend(told);
-    let body = serde_urlencoded::to_string(&pairs).unwrap();
-    let (_, made) = text(&shop.sandbox.handle(shop.at, request(Method::POST, "/enterprise/gettoken", body)));
-    let page = made[made.find("/pay/").unwrap()..][.."/pay/".len() + 32].to_owned();
-    let (_, html) = text(&shop.sandbox.handle(shop.at, request(Method::GET, &page, "")));
-    let visit = &html.split("name=\"visit\" value=\"").nth(1).unwrap()[..32];
-    let form = format!("visit={visit}&cardNumber={PAN}&cardExpiryMonth=05&cardExpiryYear=2030&cardCV2={CV2}");
-    let (status, receipt) = text(&shop.sandbox.handle(shop.at, request(Method::POST, &page, form)));
-    assert_eq!(status, 200, "{receipt}");
+    pay_on_page(&mut shop, &[&[("trans_reference", "order-7"), ("terminal_key", "main-web")][..], &told].concat());
     let payment = shop.payments().remove(0);
     for (name, value) in told {
         assert_eq!(payment.details.get(name).map(String::as_str), Some(value), "{name}");
@@ -105,4 +94,38 @@ fn a_hosted_payment_records_the_fields_of_its_token() {
     assert_eq!((payment.merchant_reference.as_deref(), payment.amount), (Some("order-7"), 998));
     let rows = shop.find(&[("merchantReference", "order-7")]);
     assert_eq!(rows[0]["transactionKey"], payment.key);
+}
+
+/// A `trans_reference` may be longer than a `merchantReference`.
+// spec: 2 §2.3, A100: merchantReference has up to 32 characters.
+#[test]
+fn a_longer_trans_reference_is_no_merchant_reference_of_version_3() {
+    let mut shop = Shop::open();
+    for (length, shown) in [(32, 32), (33, 0), (50, 0)] {
+        let reference = "é".repeat(length);
+        let item = [("item_name[0]", "Tea"), ("item_price[0]", "4.99"), ("trans_type", "PreAuth")];
+        pay_on_page(&mut shop, &[&[("trans_reference", &*reference)][..], &item].concat());
+        let key = shop.payments().pop().unwrap().key;
+        let captured = shop.call("capturepreauth", &[("transactionKey", &key)]).text("transactionKey").to_owned();
+        for key in [key, captured] {
+            let row = shop.find(&[("transactionKey", &*key)]).remove(0);
+            assert_eq!(row["merchantReference"].as_str().unwrap_or_default().chars().count(), shown, "{length}");
+        }
+    }
+}
+
+/// Pays on the page of a new token.
+fn pay_on_page(shop: &mut Shop, order: &[(&str, &str)]) {
+    let enterprise = account("main").enterprise.unwrap();
+    let mut pairs = vec![("version", "5")];
+    pairs.extend([("api_key", enterprise.api_key.expose()), ("api_password", enterprise.api_password.expose())]);
+    pairs.extend(order);
+    let body = serde_urlencoded::to_string(&pairs).unwrap();
+    let (_, made) = text(&shop.sandbox.handle(shop.at, request(Method::POST, "/enterprise/gettoken", body)));
+    let page = made[made.find("/pay/").unwrap()..][.."/pay/".len() + 32].to_owned();
+    let (_, html) = text(&shop.sandbox.handle(shop.at, request(Method::GET, &page, "")));
+    let visit = &html.split("name=\"visit\" value=\"").nth(1).unwrap()[..32];
+    let form = format!("visit={visit}&cardNumber={PAN}&cardExpiryMonth=05&cardExpiryYear=2030&cardCV2={CV2}");
+    let (status, receipt) = text(&shop.sandbox.handle(shop.at, request(Method::POST, &page, form)));
+    assert_eq!(status, 200, "{receipt}");
 }
