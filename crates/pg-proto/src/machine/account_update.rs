@@ -16,14 +16,15 @@
 //! - Each key is submitted in one batch, however often the source contains it. Batches have the size that the service
 //!   accepts: at most 5,000 different keys.
 //! - A batch is submitted again only if the submission was certainly not executed: it never left, or the service
-//!   refused it. If that is unknown (a lost or unreadable reply, an unlisted error code, or a crash after the machine was
-//!   saved for sending), the batch is doubtful. A callback resolves the doubt if its batch key, once retrieved, answers for exactly the
+//!   refused it. If that is unknown (a lost or unreadable reply, an unlisted error code, 101, since a proxy may repeat a
+//!   request without its body, or a crash after the machine was saved for sending), the batch is doubtful. A callback resolves the doubt if its batch key, once retrieved, answers for exactly the
 //!   keys of that batch and the service created it after the submission. Otherwise the [policy](DoubtfulPolicy)
 //!   decides, and the result says so.
 //! - Callbacks are not trusted. A hint only makes the machine retrieve a batch earlier. A forged, repeated, early or late
 //!   hint costs at most one request, and at most one every five seconds for a batch.
 //! - The result of every batch is offered until the owner has taken it. The result lists every key of the batch, either
-//!   in an answer or as unanswered. After a crash a result may be offered again, with the same number.
+//!   in an answer or as unanswered. After a crash a result may be offered again, with the same number: the first one
+//!   stands, also if the service no longer has it and the second says that it failed.
 //! - A crash does not shorten a pause that the service asked for. Results that became ready and callbacks that arrived
 //!   while no process ran are found later: no batch ends as overdue or doubtful before a last check after its time.
 //! - The update stops if the service refuses everything. Then save it, and resume it after correcting the cause.

@@ -41,8 +41,8 @@
 //!    may answer a second copy, which the network made or the machine sent, after the first one was approved, and lookups
 //!    may list that rejection while the bank decides on the first copy. So it counts if the dialect
 //!    [names the error](pg_model::Dialect::refuses_used_references) that the service gives a used reference instead.
-//!    Otherwise three lookups in a row must list it, and every request must have been answered; else the outcome is
-//!    Unknown.
+//!    Otherwise three lookups in a row must list it, every request must have been answered, and the key must be that in
+//!    the reply, if there was one; else the outcome is Unknown.
 //! 3. **NotSent is final.** It is reported only if every send failed before the request left. After a crash, a request
 //!    that was about to be sent counts as sent. If another machine [has stored its state](Failure::Superseded), the outcome
 //!    is Unknown.

@@ -23,7 +23,7 @@
 //! 3. *A token is valid for one payment*, unless the request says otherwise. *It is withdrawn before the end*, also after
 //!    *Paid* if it allows more payments: that payment stays the outcome, whatever the service says about the token. So
 //!    nothing can be paid after *Lapsed* and *NotOpened*, nor after *Paid* unless the service did not confirm the
-//!    withdrawal within the attempts. After *Unknown* the token may still be open: the credentials were refused, nothing
+//!    withdrawal within the attempts, or the dialect does not say that it closes a page that is open already (A126). After *Unknown* the token may still be open: the credentials were refused, nothing
 //!    may be sent, another machine works on it, or the reason is [`StillOpen`](super::UnknownReason::StillOpen).
 //! 4. *Lapsed needs evidence.* All of these hold: the token can no longer be paid, because the service cancelled it and the
 //!    dialect says that this closes a page that is open already, or because the service said after its expiry that there

@@ -17,7 +17,7 @@ mod unsettled;
 
 pub(super) use expected::{Expected, Money, SharedWith};
 pub use unknown::{Reconcile, UnknownReason};
-pub(super) use unsettled::Unsettled;
+pub(super) use unsettled::{AnsweredKey, Unsettled};
 
 use expected::Found;
 
@@ -143,7 +143,11 @@ impl Expected {
             Listed::Again(wait) => Finding::Again(wait),
             Listed::Unreadable(why) => Finding::Unreadable(why),
             Listed::Transactions { transactions, complete } => match self.among(transactions, dialect) {
-                Found::One(transaction) => self.settle(*transaction, dialect),
+                Found::One(transaction) => {
+                    // The rejection of a second copy of the initiation of 3-D Secure, which has the reference too, may be listed.
+                    let is_final = self.refuses_a_second_copy(dialect) && dialect.refuses_used_references();
+                    self.settle(*transaction, dialect, is_final)
+                }
                 Found::Strange(why) => Finding::Unknown(why),
                 Found::Others => Finding::Again(None),
                 Found::Nothing { certain } => {
@@ -163,17 +167,17 @@ impl Expected {
         if is_status || !self.bears_reference(&transaction) {
             return Finding::Nothing(Nothing { listed: false, proves: false });
         }
-        self.settle(transaction, dialect)
+        self.settle(transaction, dialect, self.refuses_a_second_copy(dialect))
     }
 
     /// Reads the status of the payment. A decline may be that of another copy of the request than the one that is executed, if
-    /// the service may answer and record a used reference in this way (assumption A141).
-    fn settle(&self, transaction: Transaction, dialect: &Dialect) -> Finding {
+    /// the service may answer and record a used reference in this way (assumption A141); else it `is_final`.
+    fn settle(&self, transaction: Transaction, dialect: &Dialect, is_final: bool) -> Finding {
         match self.recognise(Box::new(transaction)) {
             Err(why) => Finding::Unknown(why),
             Ok(transaction) => match Outcome::read(*transaction, dialect) {
                 Outcome::Approved(transaction) => Finding::Approved(transaction),
-                Outcome::Declined(transaction) if self.refuses_a_second_copy(dialect) => Finding::Declined(transaction),
+                Outcome::Declined(transaction) if is_final => Finding::Declined(transaction),
                 Outcome::Declined(transaction) | Outcome::Other(transaction) => Finding::Unsettled(transaction),
             },
         }

@@ -34,8 +34,10 @@
 //!    finds under the reference, which belonged to this initiation alone (assumption A109). A payment with another type,
 //!    amount or currency is not accepted. A reply without a type is that to the status request, delivered again.
 //!    A decline may be that of a second copy of the request: it counts if the dialect
-//!    [names the error](pg_model::Dialect::refuses_used_authentications) of a used authentication. Otherwise three lookups in a row
-//!    must list it, and the request must have been answered; else the outcome is Unknown. An approved transaction of an unknown
+//!    [names the error](pg_model::Dialect::refuses_used_authentications) of a used authentication, and, for a decline that a
+//!    lookup lists, [that of a used reference](pg_model::Dialect::refuses_used_references): it may be that of a second copy of the
+//!    initiation. Otherwise three lookups in a row must list it, the request must have been answered, and the key must be that
+//!    in the reply, if there was one; else the outcome is Unknown. An approved transaction of an unknown
 //!    type may be the payment: then the outcome is Unknown, too. If an initiation or a status request is refused because its
 //!    reference was used (125, 950), or with an unlisted code, lookups follow as well: an earlier machine may have paid under it.
 //!    Then the outcome is a payment that is

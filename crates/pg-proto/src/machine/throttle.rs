@@ -181,7 +181,8 @@ pub enum Permit {
     /// Ask again at this time. If an earlier request is answered sooner, it may be useful to ask then.
     WaitUntil(Moment),
     /// Send nothing until the reason has been checked, then call [`Throttle::resume_sending`]. An
-    /// [unanswered](StopReason::Unanswered) stop also ends by itself, when its requests are a day old.
+    /// [unanswered](StopReason::Unanswered) stop also ends by itself, when its requests are a day old, or when a late reply to one
+    /// of them accepts the credentials.
     Stopped(StopReason),
 }
 
@@ -318,10 +319,11 @@ impl Throttle {
         self.state.land(&ticket);
     }
 
-    /// Permits requests again, after the credentials were corrected or confirmed. Failures of the last day still count.
+    /// Permits requests again, after the credentials were corrected or confirmed. Failures of the last day still count, and so do
+    /// requests that were lost beside refused ones.
     pub fn resume_sending(&mut self, now: Moment) {
         self.state.tidy(now);
-        self.state.renew();
+        self.state.resume();
     }
 
     /// Returns why nothing is permitted at this time, if the throttle is stopped.

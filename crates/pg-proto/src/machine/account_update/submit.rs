@@ -41,6 +41,8 @@ impl AccountUpdate {
             Err(ReplyError::Refused(refused)) if !refused.is_known() && wait(refused.remedy()).is_some() => {
                 ExchangeResult::Refused(refused)
             }
+            // A proxy may repeat a request without its body, and return this reply alone (assumption A141).
+            Err(ReplyError::Refused(refused)) if *refused.code() == ErrorCode::NO_DATA_SENT => ExchangeResult::InDoubt,
             _ => sort_reply::<RequestAccountUpdater>(&self.account, reply).without_done(),
         }
     }

@@ -23,7 +23,9 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
                 self.unreadable = None;
                 self.wait_for_a_status();
                 match self.unsettled.looked_up(transaction, self.account.dialect()) {
-                    Some(UnknownReason::DeclineUnconfirmed(transaction)) if self.state.exposure != Exposure::Open => {
+                    Some(UnknownReason::DeclineUnconfirmed(transaction))
+                        if self.state.exposure != Exposure::Open && self.state.answered.fits(&transaction) =>
+                    {
                         self.end(ChargeOutcome::Declined(*transaction));
                     }
                     Some(why) => self.unknown(why),

@@ -10,7 +10,11 @@ use super::{
 };
 use crate::{
     Refused, ReplyError,
-    machine::{Event, Failure, Moment, exchange::wait, settlement::Finding},
+    machine::{
+        Event, Failure, Moment,
+        exchange::wait,
+        settlement::{AnsweredKey, Finding},
+    },
 };
 
 impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
@@ -42,6 +46,7 @@ impl<M: ApiRequest<Output = Outcome<Transaction>>> Charge<M> {
             Finding::Declined(transaction) => self.end(ChargeOutcome::Declined(transaction)),
             Finding::Unsettled(transaction) => {
                 self.wait_for_a_status();
+                self.state.answered = AnsweredKey::of(&transaction);
                 self.unsettled.replied(transaction);
                 self.look_again(None, now, random);
             }

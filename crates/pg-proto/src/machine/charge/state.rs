@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::ChargeBounds;
 use crate::{
     Refused,
-    machine::{Moment, settlement::Expected},
+    machine::{
+        Moment,
+        settlement::{AnsweredKey, Expected},
+    },
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +35,9 @@ pub(super) struct State {
     /// Whether the one lookup after the deadline was made.
     pub(super) last_lookup: bool,
     pub(super) aim: Aim,
+    /// The payment that the reply named, with a status that was not final. Earlier versions did not save it.
+    #[serde(default, skip_serializing_if = "AnsweredKey::is_unknown")]
+    pub(super) answered: AnsweredKey,
     pub(super) phase: Phase,
 }
 
@@ -146,6 +152,7 @@ impl State {
             looked: false,
             last_lookup: false,
             aim: Aim::Resend,
+            answered: AnsweredKey::default(),
             phase: Phase::Ready,
         }
     }

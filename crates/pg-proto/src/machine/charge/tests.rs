@@ -12,6 +12,7 @@ mod documented;
 
 mod clocks;
 mod corrected;
+mod crashes;
 
 const NOW: Moment = Moment::from_millis(1_700_000_000_000);
 const PAN: &str = "4111111111111111";
@@ -358,45 +359,20 @@ fn another_payment_of_the_reference_is_not_taken_for_this_one() {
     Drive::begin(ChargeBounds::default()).then(ok(other)).pauses(0).sends("lookup");
 }
 
+/// A lookup before the payment was sent again says nothing about the second request.
 #[test]
-fn after_a_crash_the_request_counts_as_sent_and_a_refusal_proves_nothing_about_it() {
-    let crashed = |request| Drive::begin(ChargeBounds::default()).sends("auth").crash(request).sends("lookup");
-    assert!(matches!(crashed(None).then(ok(&list(&[transaction("600")]))).ends(), ChargeOutcome::Approved(_)));
-    let again = crashed(Some(request())).then(ok(EMPTY)).sends("auth").then(refused("108")).sends("lookup");
-    assert!(matches!(again.then(ok(EMPTY)).doubts(), UnknownReason::Refused(_)));
-    // Without the request it cannot send again.
-    let mut drive = crashed(None).then(ok(EMPTY));
-    for number in 0..7 {
-        drive = drive
-            .waits(Duration::from_millis(500 << number).min(Duration::from_secs(15)))
-            .sends("lookup")
-            .then(ok(EMPTY));
-    }
-    assert_eq!(drive.doubts(), UnknownReason::NothingFound);
-    // Attempts are counted over all runs.
-    let bounds = ChargeBounds { attempts: 1, lookups: 1, ..ChargeBounds::default() };
-    let drive = Drive::begin(bounds).sends("auth").crash(Some(request())).sends("lookup").then(ok(EMPTY));
-    assert_eq!(drive.doubts(), UnknownReason::NothingFound);
-    // Long after its deadline, a resumed charge makes one lookup.
-    let mut drive = Drive::begin(ChargeBounds::default()).sends("auth");
-    drive.now = drive.now.after(Duration::from_secs(100_000));
-    let drive = drive.crash(Some(request())).sends("lookup");
-    assert_eq!(drive.then(ok(EMPTY)).doubts(), UnknownReason::NothingFound);
+fn a_payment_that_was_sent_again_is_looked_up_even_without_time_for_a_pause() {
+    let bounds = ChargeBounds { within: Duration::from_millis(1200), ..ChargeBounds::default() };
+    let drive = Drive::begin(bounds).sends("auth").then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
+    drive.then(ok(EMPTY)).sends("auth").then(Event::Failed(Failure::MaybeSent)).sends("lookup");
 }
 
+/// The drive searches each saved state for the number.
 #[test]
-fn a_charge_that_ended_unsaved_after_a_reply_that_forbids_another_send_sends_none_when_resumed() {
-    for code in ["119", "950"] {
-        let bounds = ChargeBounds { lookups: 1, ..ChargeBounds::default() };
-        let paying =
-            Drive::begin(bounds).then(Event::Failed(Failure::MaybeSent)).pauses(0).then(ok(EMPTY)).sends("auth");
-        let saved = SavedState::from_text(paying.charge.save().text());
-        let why = paying.then(refused(code)).doubts();
-        assert!(matches!(why, UnknownReason::NoResponse(_) | UnknownReason::ReferenceUsed(_)), "{why:?}");
-        let resumed = Charge::resume(&saved, account(), Some(request())).unwrap();
-        let why = Drive::of(resumed, NOW).sends("lookup").then(ok(EMPTY)).doubts();
-        assert!(matches!(why, UnknownReason::NothingFound), "{why:?}");
-    }
+fn a_card_number_in_place_of_a_code_is_not_saved() {
+    Drive::begin(ChargeBounds::default()).sends("auth").then(refused(PAN)).sends("lookup");
+    let pending = transaction("655").replace(r#""key""#, &format!(r#""{PAN}""#));
+    Drive::begin(ChargeBounds::default()).sends("auth").then(ok(&pending)).pauses(0).sends("lookup");
 }
 
 fn order_in(currency: Currency) -> Order {
@@ -478,10 +454,4 @@ fn every_run_ends() {
         assert!(sent <= 56 && drive.now <= NOW.after(Duration::from_secs(600)));
         assert_eq!(outcome == ChargeOutcome::NotSent, failure == Failure::NotSent);
     }
-}
-
-#[test]
-fn resuming_an_unsent_charge_does_not_send_it() {
-    let drive = Drive::begin(ChargeBounds::default()).sends("auth").then(Event::Failed(Failure::HeldBack));
-    assert_eq!(drive.crash(Some(request())).ends(), ChargeOutcome::NotSent);
 }

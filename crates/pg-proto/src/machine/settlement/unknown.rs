@@ -132,13 +132,13 @@ pub enum UnknownReason {
         named(&.0.transaction_key)
     )]
     Pending(Box<Transaction>),
-    /// The reply or a lookup says that the payment was declined, but lookups did not list it, or a request has no answer. The
-    /// dialect does not name the error of a used reference or authentication, so this may be the rejection of a second copy of the
+    /// The reply or a lookup says that the payment was declined, but lookups did not list it, or with another key than the reply, or a
+    /// request has no answer. The dialect does not name the error of a used reference or authentication, so this may be the rejection of a second copy of the
     /// request, whose first copy was approved, or may still be.
     #[error(
         "declined ({} {}{}), but this may be the answer to a second copy of the request, whose first copy may have been executed; if the service \
          refuses used references with an error, add its [[error]] entry with situations = [\"duplicate-unique-reference\"] to the dialect, \
-         for a 3-D Secure payment [\"authentication-already-used\"]",
+         for a 3-D Secure payment also [\"authentication-already-used\"]",
         .0.transaction_status_code,
         .0.transaction_status,
         named(&.0.transaction_key)

@@ -1,6 +1,7 @@
 //! A payment that was found, with a status that is not final.
 
-use pg_model::{Dialect, Transaction};
+use pg_model::{Dialect, Transaction, mask};
+use serde::{Deserialize, Serialize};
 
 use super::UnknownReason;
 
@@ -13,6 +14,26 @@ pub(in crate::machine) struct Unsettled {
     seen: Option<Box<Transaction>>,
     /// Number of lookups in a row that found this status.
     lookups: u32,
+}
+
+/// The key of the payment in the reply to its request, if there was one. Text that looks like a card number is masked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(in crate::machine) struct AnsweredKey(String);
+
+impl AnsweredKey {
+    pub(in crate::machine) fn of(reply: &Transaction) -> Self {
+        Self(mask::text(reply.transaction_key.as_str()))
+    }
+
+    pub(in crate::machine) fn is_unknown(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a listed transaction can be that of the reply. Otherwise it is that of another copy of the request.
+    pub(in crate::machine) fn fits(&self, listed: &Transaction) -> bool {
+        self.is_unknown() || *self == Self::of(listed)
+    }
 }
 
 impl Unsettled {

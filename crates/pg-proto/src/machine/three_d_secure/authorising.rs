@@ -11,7 +11,7 @@ use crate::{
         Event, Failure, Moment,
         charge::{RefusalScope, UnknownReason},
         exchange::{ExchangeResult, sort_event},
-        settlement::Finding,
+        settlement::{AnsweredKey, Finding},
     },
 };
 
@@ -71,6 +71,7 @@ impl ThreeDSecure {
             Finding::Approved(transaction) => self.end(ThreeDSecureOutcome::Approved(transaction)),
             Finding::Declined(transaction) => self.end(ThreeDSecureOutcome::Declined(transaction)),
             Finding::Unsettled(transaction) => {
+                self.state.answered = AnsweredKey::of(&transaction);
                 self.unsettled.replied(transaction);
                 self.enter(Phase::LookingUp);
             }

@@ -28,7 +28,9 @@ impl ThreeDSecure {
                 (self.unexamined, self.refusal) = (None, None);
                 match self.unsettled.looked_up(payment, self.account.dialect()) {
                     // Nothing is known of the requests of a forgotten machine.
-                    Some(UnknownReason::DeclineUnconfirmed(payment)) if self.has_begun() && !self.state.open => {
+                    Some(UnknownReason::DeclineUnconfirmed(payment))
+                        if self.has_begun() && !self.state.open && self.state.answered.fits(&payment) =>
+                    {
                         return self.end(ThreeDSecureOutcome::Declined(*payment));
                     }
                     Some(why) => return self.unknown(why),

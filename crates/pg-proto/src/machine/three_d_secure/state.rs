@@ -7,7 +7,7 @@ use super::plan::{Initiation, PaymentType, ThreeDSecurePlan};
 use crate::machine::{
     Moment,
     attempts::Attempts,
-    settlement::{Expected, SharedWith},
+    settlement::{AnsweredKey, Expected, SharedWith},
 };
 
 /// The saved state. It includes the authentication key, which the status request and the payment need, and which cannot
@@ -43,6 +43,9 @@ pub(super) struct State {
     pub(super) exposed: bool,
     /// Whether the result of a request for the payment is unknown.
     pub(super) open: bool,
+    /// The payment that the reply named, with a status that was not final. Earlier versions did not save it.
+    #[serde(default, skip_serializing_if = "AnsweredKey::is_unknown")]
+    pub(super) answered: AnsweredKey,
     /// Whether the payment has ended. Earlier versions did not store that.
     #[serde(default)]
     pub(super) over: bool,
@@ -81,6 +84,7 @@ impl State {
             sending: false,
             exposed: false,
             open: false,
+            answered: AnsweredKey::default(),
             over: false,
         }
     }

@@ -239,24 +239,30 @@ mod tests {
 
     #[test]
     fn corrected_credentials_need_not_wait_a_day() {
-        let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
-        let tickets: Vec<_> = std::iter::from_fn(|| match throttle.gateway().ask(at(0)) {
-            Permit::Go(ticket) => Some(ticket),
-            _ => None,
-        })
-        .collect();
-        assert_eq!(tickets.len(), 5);
         let reply = |body: &'static str| http::Response::new(Bytes::from_static(body.as_bytes()));
-        for ticket in tickets {
-            throttle.gateway().answered(ticket, &reply(r#"{"errorCode":"102","errorMessage":""}"#), at(1));
-        }
-        let right = account("https://gateway.example", "key", "right", "sha key");
-        let mut mended = resumed(&throttle.save(), &right);
-        let Permit::Go(ticket) = mended.gateway().ask(at(60)) else { panic!("it may be right") };
-        assert_eq!(mended.gateway().ask(at(60)), Permit::WaitUntil(at(180)), "the next failure locks out");
-        mended.gateway().answered(ticket, &reply(r#"{"result":"OK"}"#), at(61));
-        for _ in 0..5 {
-            assert!(matches!(mended.gateway().ask(at(61)), Permit::Go(_)), "it is right");
+        for lost in [false, true] {
+            let mut throttle = AccountThrottle::new(&wrong(), ThrottleLimits::default(), 7);
+            let tickets: Vec<_> = std::iter::from_fn(|| match throttle.gateway().ask(at(0)) {
+                Permit::Go(ticket) => Some(ticket),
+                _ => None,
+            })
+            .collect();
+            assert_eq!(tickets.len(), 5);
+            for ticket in tickets {
+                if lost {
+                    throttle.gateway().lost(ticket, at(1));
+                } else {
+                    throttle.gateway().answered(ticket, &reply(r#"{"errorCode":"102","errorMessage":""}"#), at(1));
+                }
+            }
+            let right = account("https://gateway.example", "key", "right", "sha key");
+            let mut mended = resumed(&throttle.save(), &right);
+            let Permit::Go(ticket) = mended.gateway().ask(at(60)) else { panic!("it may be right") };
+            assert_eq!(mended.gateway().ask(at(60)), Permit::WaitUntil(at(180)), "the next failure locks out");
+            mended.gateway().answered(ticket, &reply(r#"{"result":"OK"}"#), at(61));
+            for _ in 0..5 {
+                assert!(matches!(mended.gateway().ask(at(61)), Permit::Go(_)), "it is right");
+            }
         }
     }
 

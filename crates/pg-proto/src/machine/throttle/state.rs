@@ -156,8 +156,16 @@ impl State {
         }
     }
 
+    /// Permits requests again. Requests that were lost after a refusal had the refused credentials.
+    pub(super) fn resume(&mut self) {
+        if let Some(StopReason::Credentials(_)) = self.stopped {
+            self.failures.append(&mut self.unanswered);
+        }
+        self.renew();
+    }
+
     /// Marks the credentials of later requests as neither accepted nor refused.
-    pub(super) fn renew(&mut self) {
+    fn renew(&mut self) {
         self.stopped = None;
         self.renewed = self.next;
         self.accepted = false;
@@ -188,9 +196,9 @@ impl State {
     /// `current` says that the request had the present credentials.
     pub(super) fn learn(&mut self, came_back: CameBack, current: bool, now: Moment) {
         match came_back {
-            CameBack::Accepted if current && self.stopped.is_none() => {
+            CameBack::Accepted if current && !matches!(self.stopped, Some(StopReason::Credentials(_))) => {
                 // Earlier lost requests had the same credentials.
-                self.accepted = true;
+                (self.accepted, self.stopped) = (true, None);
                 self.unanswered.clear();
             }
             CameBack::CredentialError(code) => {

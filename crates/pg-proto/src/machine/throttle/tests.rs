@@ -82,6 +82,33 @@ fn five_failures_are_enough_for_a_day_even_after_resume_sending() {
 }
 
 #[test]
+fn requests_lost_beside_a_refusal_count_as_failures_in_either_order() {
+    for refused in [0, 4] {
+        let mut throttle = Throttle::new(ThrottleLimits::default());
+        let tickets: Vec<_> = (0..5).map(|_| go(&mut throttle, at(0))).collect();
+        for (number, ticket) in tickets.into_iter().enumerate() {
+            if number == refused {
+                throttle.answered(ticket, &reply("102"), at(1));
+            } else {
+                throttle.lost(ticket, at(1));
+            }
+        }
+        throttle.resume_sending(at(3));
+        assert_eq!(throttle.ask(at(3)), Permit::WaitUntil(at(86_402)), "{refused}");
+    }
+}
+
+#[test]
+fn a_late_reply_that_accepts_the_credentials_ends_a_stop_without_replies() {
+    let mut throttle = Throttle::new(ThrottleLimits::default());
+    let mut tickets: Vec<_> = (0..5).map(|_| go(&mut throttle, at(0))).collect();
+    assert_eq!(throttle.ask(at(121)), Permit::Stopped(StopReason::Unanswered));
+    assert_eq!(throttle.answered(tickets.remove(0), &reply(""), at(125)), CredentialCheck::Accepted);
+    assert_eq!(throttle.stopped(), None);
+    let _sixth = go(&mut throttle, at(126));
+}
+
+#[test]
 fn failures_of_old_credentials_do_not_count_against_new_ones() {
     let mut throttle = Throttle::new(ThrottleLimits::default());
     let (a, b, c) = (go(&mut throttle, at(0)), go(&mut throttle, at(0)), go(&mut throttle, at(0)));

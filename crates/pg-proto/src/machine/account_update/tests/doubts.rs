@@ -207,8 +207,39 @@ fn a_batch_that_is_answered_with_an_unlisted_code_is_doubtful_and_the_code_is_ke
         assert_eq!(world.go_on(action).progress.finished, 2, "{status}");
     }
     // A code of the documents is a refusal.
-    let mut world = World::new(plan(), &["a", "b"]).with([(0, Fault::Say(400, UNSUPPORTED))]);
+    let refused = "<serviceResponse><errorCode>107</errorCode></serviceResponse>";
+    let mut world = World::new(plan(), &["a", "b"]).with([(0, Fault::Say(400, refused))]);
     assert_eq!(world.run().progress.refused, 2);
 }
 
-const UNSUPPORTED: &str = "<serviceResponse><errorCode>101</errorCode></serviceResponse>";
+/// A proxy repeats the submission without its body: the service accepts the first copy, and only the reply to the second arrives.
+// spec: 1 §4.8, A141: The refusal of an empty request says nothing about the batch.
+#[test]
+fn a_batch_that_is_answered_with_no_data_sent_is_doubtful() {
+    let no_data = "<serviceResponse><errorCode>101</errorCode></serviceResponse>";
+    let (mut world, until) = in_doubt(plan(), Fault::Garble(401, no_data));
+    world.now = until;
+    let summary = world.run_from(Event::Woken);
+    assert_eq!(
+        (world.submissions(), summary.progress.doubtful, summary.unfinished[0].status),
+        (vec!["a,b"], 2, Some(401))
+    );
+    let (mut world, _) = in_doubt(plan(), Fault::Garble(401, no_data));
+    world.now = NOON.after(Duration::from_secs(121));
+    let action = world.input(hint(&key_of(1), &[]));
+    assert_eq!(world.go_on(action).progress.finished, 2);
+}
+
+#[test]
+fn a_result_of_an_unknown_time_settles_no_doubt_and_is_counted() {
+    let dated = finished(&key_of(1), NOON, &["a".to_owned(), "b".to_owned()]);
+    let time = "2024-05-01T12:00:00+00:00";
+    for undated in [dated.replace(&format!("<createdOn>{time}</createdOn>"), ""), dated.replace(time, "yesterday")] {
+        assert_ne!(undated, dated);
+        let (mut world, until) = in_doubt(plan(), Fault::LoseReply);
+        world.instead.insert(1, Fault::Say(200, undated.leak()));
+        let action = world.input(hint(&key_of(1), &[]));
+        let summary = world.go_on(action);
+        assert_eq!((summary.progress.doubtful, summary.progress.misdated_answers, world.now), (2, 1, until));
+    }
+}

@@ -308,3 +308,25 @@ fn a_reply_that_names_no_list_is_no_empty_lookup() {
     let drive = begin(ChargeBounds::default()).then(Event::Failed(Failure::MaybeSent)).pauses(0).sends("lookup");
     drive.then(ok("{}")).pauses(1).sends("lookup");
 }
+
+/// The service rejects and records a second copy like a declined payment, while the bank decides on the first one.
+// spec: 2 §4.3, A141: A listed decline with another key than the reply is that of another copy.
+#[test]
+fn a_listed_decline_is_that_of_the_answered_copy_only_if_it_has_its_key() {
+    let looked = |crashes: bool, key: &str| {
+        let declined = || ok(&list(&[transaction("601").replace(r#""key""#, key)]));
+        let mut drive = speaking("").then(ok(&transaction("655"))).pauses(0).sends("lookup");
+        if crashes {
+            drive = drive.crash(None).sends("lookup");
+        }
+        for pause in 1..3 {
+            drive = drive.then(declined()).pauses(pause).sends("lookup");
+        }
+        drive.then(declined())
+    };
+    for crashes in [false, true] {
+        let why = looked(crashes, r#""rejected""#).doubts();
+        assert!(matches!(why, UnknownReason::DeclineUnconfirmed(_)), "{why}");
+        assert!(matches!(looked(crashes, r#""key""#).ends(), ChargeOutcome::Declined(_)));
+    }
+}

@@ -148,6 +148,28 @@ fn without_a_search_that_saw_everything_it_is_unknown() {
     assert_eq!(*run.wait().ended(), unknown);
 }
 
+/// What an earlier search proved does not count: the customer may have paid since.
+#[test]
+fn only_the_last_search_proves_that_there_is_no_payment() {
+    // The token was still open at the first search, and is cancelled after it.
+    let mut run = Run::waiting(Some("order-7"));
+    until_expiry(run.withdraw().say(&cancelled("0")));
+    run.refuse("943").say(&found(&[]));
+    assert!(matches!(run.ended(), CheckoutOutcome::Unknown { why: UnknownReason::StillOpen, .. }));
+    again(&mut run).withdraw().reply(found(&[]));
+    assert_eq!(run.wait().method(), "canceltoken");
+    assert_eq!(run.say(&cancelled("1")).wait().method(), "lookup");
+    let unknown = CheckoutOutcome::Unknown { reconcile: by_reference(), why: UnknownReason::NotReported };
+    assert_eq!(*run.refuse("106").ended(), unknown);
+    // A report arrives while the result of the first search is looked up.
+    let mut run = Run::waiting(Some("order-7"));
+    run.withdraw().say(&cancelled("1")).wait().say(&found(&["key-1"])).tell("key-2");
+    run.reply(looked_up("Success", "token-0", "1,000.00", "GBP"));
+    assert_eq!(run.wait().method(), "transaction_lookup");
+    assert_eq!(run.refuse("943").wait().method(), "lookup");
+    assert_eq!(*run.refuse("106").ended(), unknown);
+}
+
 /// As a driver resumes it after an unknown end.
 pub(super) fn again(run: &mut Run) -> &mut Run {
     run.machine = Checkout::resume(&run.machine.save(), account(), CheckoutPlan::default()).unwrap().look_again();

@@ -26,6 +26,7 @@ fn an_unclear_lookup_counts_as_neither_paid_nor_failed() {
     for odd in [
         looked_up("Success", "token-1", "999.00", "GBP"),
         looked_up("Success", "token-1", "1,000.00", "EUR"),
+        looked_up("Success", "token-1", "1,000.00", ""),
         looked_up("Success", "token-1", "1000", "GBP"),
         looked_up("Refunded", "token-1", "1,000.00", "GBP"),
         looked_up("success", "token-1", "1,000.00", "GBP"),

@@ -35,3 +35,24 @@ fn a_decline_may_be_the_reply_to_a_second_copy_of_a_payment_with_a_reference() {
     let RetryOutcome::Unknown { reconcile, why: UnknownReason::Failed(..) } = ended(false, true) else { panic!() };
     assert!(reconcile.transaction().is_some());
 }
+
+/// For example the service refuses a second deletion.
+#[test]
+fn a_refusal_after_a_crash_may_be_that_of_a_second_copy() {
+    let mut retry = lookup(3);
+    begin(&mut retry, NOW);
+    let mut resumed = Retry::resume(&retry.save(), account(), TokenLookup::new().card_key("card-key")).unwrap();
+    begin(&mut resumed, NOW);
+    let outcome = done(resumed.step(error(400, "108"), NOW, 0));
+    assert!(matches!(outcome, RetryOutcome::Unknown { why: UnknownReason::Refused(_), .. }), "{outcome:?}");
+}
+
+#[test]
+fn a_request_that_is_held_back_after_another_one_left_is_unknown() {
+    let mut retry = lookup(3);
+    begin(&mut retry, NOW);
+    let pause = wait(retry.step(error(403, "121"), NOW, 0));
+    assert!(matches!(retry.step(Event::Woken, NOW.after(pause), 0), Action::Send(_)));
+    let outcome = done(retry.step(Event::Failed(Failure::HeldBack), NOW.after(pause), 0));
+    assert!(matches!(outcome, RetryOutcome::Unknown { why: UnknownReason::HeldBack, .. }), "{outcome:?}");
+}

@@ -297,6 +297,9 @@ fn a_refusal_ends_it_at_once_only_where_it_holds_for_every_copy() {
         run.refuse(code).say(&found(&[transaction("600", "Auth", "GBP")]));
         assert!(matches!(run.ended(), ThreeDSecureOutcome::Approved(_)), "{code}");
     }
+    // A copy of an earlier request may be executed.
+    let mut run = Run::at(Phase::Authorising, plan());
+    assert_eq!(run.refuse("121").wait().say(&found(&[])).refuse("103").wait().method(), "lookup");
     for code in ["102", "123"] {
         let mut run = Run::at(Phase::Authorising, plan());
         run.refuse(code);
@@ -364,4 +367,33 @@ fn the_status_delivered_again_is_no_payment() {
     let mut run = Run::at(Phase::Authorising, plan());
     assert_eq!(run.say(&status("600", "Y")).wait().method(), "lookup");
     assert!(matches!(run.say(&found(&[transaction("901", "Auth", "GBP")])).ended(), ThreeDSecureOutcome::Declined(_)));
+}
+
+/// Two services that answer and record a used reference like a declined payment. The initiation has the reference too.
+// spec: 2 §4.3, A141: A listed decline may be the rejection of a second copy of the initiation.
+#[test]
+fn a_listed_decline_may_be_the_rejection_of_a_second_copy_of_the_initiation() {
+    let look_three_times = |run: &mut Run, key: &str| {
+        for _ in 0..3 {
+            assert_eq!(run.wait().method(), "lookup");
+            run.say(&found(&[transaction("901", "Auth", "GBP").replace("paid-901", key)]));
+        }
+    };
+    // The dialect names the error of a used authentication, and the payment is still on its way.
+    let mut dialect = (*crate::spoken::sandbox()).clone();
+    dialect.errors.retain(|entry| entry.situations != ["duplicate-unique-reference"]);
+    let mut run = Run::under(dialect);
+    look_three_times(run.fail(Failure::MaybeSent), "rejected");
+    assert!(is_unconfirmed(&run), "{:?}", run.ended());
+    // The dialect does not name it, and the reply to the payment names another transaction, also after a crash.
+    for (crashes, key) in [(false, "rejected"), (true, "rejected"), (false, "paid-777"), (true, "paid-777")] {
+        let mut run = sent();
+        run.say(&payment("777")).wait();
+        if crashes {
+            run.machine = ThreeDSecure::resume(&run.machine.save(), Arc::clone(&run.machine.account)).unwrap();
+            run.step(Event::Begin);
+        }
+        look_three_times(&mut run, key);
+        assert_eq!(is_unconfirmed(&run), key == "rejected", "{key}: {:?}", run.ended());
+    }
 }
