@@ -18,8 +18,8 @@ use crate::{
 /// An answer with an error code. The request's changes are rolled back, except for those that were kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
-    code: String,
-    message: String,
+    code: Box<str>,
+    message: Box<str>,
     status: u16,
     /// Whether the status is not the one of the code.
     has_own_status: bool,
@@ -93,7 +93,7 @@ impl Refusal {
         if let Some(own) = self.own
             && let Some(entry) = dialect.error_for(own.situation())
         {
-            entry.code.as_str().clone_into(&mut self.code);
+            self.code = entry.code.as_str().into();
             self.status = entry.http.filter(|_| !self.has_own_status).unwrap_or(self.status);
             if let Some(detail) = self.message.strip_prefix(own.message()).filter(|_| !entry.message.is_empty()) {
                 self.message = format!("{}{detail}", entry.message).chars().take(MESSAGE_LIMIT).collect();
@@ -109,9 +109,9 @@ impl Refusal {
 
     fn body(&self, trace_code: String) -> ServiceError {
         ServiceError::default().with(|record| {
-            record.error_code = self.code.clone().into();
+            record.error_code = (*self.code).into();
             record.trace_code = trace_code.into();
-            record.error_message = self.message.clone();
+            record.error_message = self.message.to_string();
         })
     }
 
@@ -124,7 +124,7 @@ impl Refusal {
         trace_code: String,
         dialect: &Dialect,
     ) -> Answer {
-        let wrong_method = self.code == SandboxErrorCode::METHOD_NOT_ALLOWED.as_str();
+        let wrong_method = *self.code == *SandboxErrorCode::METHOD_NOT_ALLOWED.as_str();
         let mut refusal = self;
         if matches!(response_format, ResponseFormat::V3(_) | ResponseFormat::V5) {
             refusal = refusal.spoken(dialect);
@@ -135,7 +135,7 @@ impl Refusal {
             return Answer::new(reply, basis);
         }
         let reply = if wrong_method { reply.allowing("POST") } else { reply };
-        let mut answer = Answer::new(reply.with_error_code(refusal.code), basis);
+        let mut answer = Answer::new(reply.with_error_code(refusal.code.into()), basis);
         refusal.warning.iter().for_each(|told| answer.warnings.add(told));
         answer
     }
@@ -180,7 +180,7 @@ impl Refusal {
             }
             ResponseFormat::V5 => {
                 let record = EnterpriseError::default().with(|record| {
-                    record.error_code = self.code.clone().into();
+                    record.error_code = (*self.code).into();
                 });
                 Reply::encoded(status, Encoding::Xml, pg_model::encode(&record, Encoding::Xml))
             }
@@ -205,11 +205,11 @@ impl From<ErrorCode> for Refusal {
     fn from(code: ErrorCode) -> Self {
         let section = if is_listed_in_document_1_alone(code.as_str()) { "1 §7" } else { "2 §7" };
         Self {
-            message: code.message().unwrap_or_default().to_owned(),
+            message: code.message().unwrap_or_default().into(),
             status: code.http_status().unwrap_or(400),
             has_own_status: false,
             basis: Basis::new(section),
-            code: code.as_str().to_owned(),
+            code: code.as_str().into(),
             own: None,
             parameter: None,
             warning: None,
@@ -222,11 +222,11 @@ impl From<SandboxErrorCode> for Refusal {
         let mut basis = Basis::new("2 §7");
         basis.assume(code.assumption());
         Self {
-            message: code.message().to_owned(),
+            message: code.message().into(),
             status: code.http_status(),
             has_own_status: false,
             basis,
-            code: code.as_str().to_owned(),
+            code: code.as_str().into(),
             own: Some(code),
             parameter: None,
             warning: None,
