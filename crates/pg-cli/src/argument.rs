@@ -111,8 +111,14 @@ pub(crate) fn warn_of_misplaced(arguments: impl Iterator<Item = String>) {
 
 /// Whether an address has a password, as in `postgres://user:password@host`.
 fn has_password(argument: &str) -> bool {
-    let authority = argument.split_once("://").and_then(|(_, rest)| rest.split('/').next());
-    authority.and_then(|authority| authority.rsplit_once('@')).is_some_and(|(user, _)| user.contains(':'))
+    let Some((scheme, rest)) = argument.split_once("://") else { return false };
+    if scheme.ends_with("postgres") || scheme.ends_with("postgresql") {
+        // The driver reads the password up to the last `@`, and one that is given like a setting.
+        let user = rest.rsplit_once('@').map_or("", |(user, _)| user);
+        return user.contains(':') || rest.contains("?password=") || rest.contains("&password=");
+    }
+    let authority = rest.split('/').next().unwrap_or_default();
+    authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
 }
 
 fn is_misplaced_number(argument: &str) -> bool {
@@ -267,6 +273,8 @@ mod tests {
         for (argument, has) in [
             ("postgres://u:p@db/shop", true),
             ("--store=postgres://u:p@db", true),
+            ("postgres://u:a/b@db/shop", true),
+            ("postgresql://u@db/shop?sslmode=require&password=p", true),
             ("postgres://u@db:5432/shop", false),
             ("https://shop.example:80/a@b", false),
             ("a:b@c", false),

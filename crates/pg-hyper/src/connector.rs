@@ -16,7 +16,7 @@ use crate::records::Records;
 #[cfg(feature = "tls")]
 use crate::records::Unfinished;
 
-/// How long all addresses of a host together may take to accept a connection, if that is at most half of the time until
+/// How long all addresses of a host together may take to accept a connection, if that is not longer than the time until
 /// the deadline. Each address gets an equal part, so that an address that does not respond leaves time for the others.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
@@ -127,7 +127,7 @@ fn tcp<R>(resolver: R, left: Duration) -> HttpConnector<R> {
     let mut tcp = HttpConnector::new_with_resolver(resolver);
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    tcp.set_connect_timeout(Some(CONNECT_TIME.min(left / 2)));
+    tcp.set_connect_timeout(Some(CONNECT_TIME.min(left)));
     tcp
 }
 

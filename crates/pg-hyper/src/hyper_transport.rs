@@ -26,7 +26,7 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// HTTP/1.1 over a pool of connections, with TLS 1.2 or 1.3. It needs a tokio runtime. Clones share the pool, also in
 /// other runtimes: a connection is used again only in the runtime that opened it.
 ///
-/// The addresses of a host have half of the deadline, at most 10 seconds, altogether to accept a connection, so an address
+/// The addresses of a host have the time until the deadline, at most 10 seconds, altogether to accept a connection, so an address
 /// that does not respond leaves time for the others.
 ///
 /// It uses an idle connection only if nothing was received on it since its last reply. A second reply that arrives

@@ -221,7 +221,7 @@ async fn a_process_whose_file_was_moved_replaced_or_removed_stores_and_tells_not
         }
     };
     fs::rename(&file, &away).unwrap();
-    refused("No such file").await;
+    refused("no file is there").await;
     fs::rename(&backup, &file).unwrap();
     refused("another file is in its place").await;
     fs::rename(&away, &file).unwrap();

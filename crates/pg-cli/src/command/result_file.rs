@@ -67,12 +67,11 @@ pub(super) fn is_named_pipe(_: &Path) -> bool {
 /// If it cannot be written, with the exit code of a lost result.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     // A device takes no other file in its place, and what a shell has opened would be written elsewhere.
-    let is_opened = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
     let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound && !path.is_symlink();
     let is_file = fs::metadata(path)
         .map_or_else(|error| is_missing(&error), |found| found.is_file() && !found.permissions().readonly());
     let place = located(path);
-    let new = if is_file && !is_opened { new_text(&place, text) } else { Ok(None) };
+    let new = if is_file && !is_opened(path) { new_text(&place, text) } else { Ok(None) };
     let written = new.and_then(|new| match new.map(|new| new.persist(&place)) {
         Some(Ok(_)) => Ok(()),
         // Only the file itself may be written, or it is mounted alone.
@@ -81,13 +80,18 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::new(Exit::Unknown, format!("{} cannot be written: {error}", path.display())))
 }
 
-/// Removes a result of an earlier run. A device stays.
+/// Whether the path names what the shell has opened, such as `/dev/stdout`.
+fn is_opened(path: &Path) -> bool {
+    ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder))
+}
+
+/// Removes a result of an earlier run. A device stays, and so does a file that the shell has opened.
 ///
 /// # Errors
 /// If a file cannot be removed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(found) if found.is_file() => fs::remove_file(located(path)),
+        Ok(found) if found.is_file() && !is_opened(path) => fs::remove_file(located(path)),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),

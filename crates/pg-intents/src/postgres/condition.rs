@@ -11,10 +11,10 @@ const STANDBY: &str = "the database is read-only: it is a standby; connect to th
 pub(super) const CONDITION: &str = "WITH found AS (SELECT t.name, t.needs, c.oid, quote_ident(n.nspname) || '.' || t.name AS full_name FROM (VALUES \
      ('payment_intents', '{INSERT,SELECT,UPDATE}'::text[], '{account,reference,kind,digest,request,state,status,fence,owner,due,claims,outcome,\
      event,told,tell_due,created,changed,history,version,asks,inbox,lookups,next_lookup,quiet}'::text[]), \
-     ('payment_events', '{DELETE,INSERT,SELECT}', '{account,reference,number,event}'), \
-     ('payment_shares', '{INSERT,SELECT,UPDATE}', '{account,number,owner,due,usable}'), \
-     ('payment_stops', '{DELETE,INSERT,SELECT}', '{account,reason,since}'), \
-     ('payment_store', '{SELECT,UPDATE}', '{program,version,workers}')) AS t(name, needs, columns) \
+     ('payment_events', '{DELETE,INSERT,SELECT}'::text[], '{account,reference,number,event}'::text[]), \
+     ('payment_shares', '{INSERT,SELECT,UPDATE}'::text[], '{account,number,owner,due,usable}'::text[]), \
+     ('payment_stops', '{DELETE,INSERT,SELECT}'::text[], '{account,reason,since}'::text[]), \
+     ('payment_store', '{SELECT,UPDATE}'::text[], '{program,version,workers}'::text[])) AS t(name, needs, columns) \
      LEFT JOIN pg_catalog.pg_class AS c ON c.oid = to_regclass(t.name) \
      AND c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class AS s WHERE s.oid = to_regclass('payment_store')) \
      AND t.columns <@ ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = c.oid) \

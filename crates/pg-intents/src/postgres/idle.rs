@@ -40,11 +40,13 @@ impl Idle {
         self.kept().doubts
     }
 
-    /// Closes the connections; those in use are not kept.
-    pub(super) fn doubt(&self) {
+    /// Closes the connections, and keeps none that is in use, after an answer to one of this epoch. Later ones were checked since then.
+    pub(super) fn doubt(&self, epoch: u64) {
         let mut kept = self.kept();
-        kept.connections.clear();
-        kept.doubts += 1;
+        if kept.doubts == epoch {
+            kept.connections.clear();
+            kept.doubts += 1;
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {

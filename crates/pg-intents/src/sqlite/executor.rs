@@ -163,7 +163,9 @@ fn commit(
     let committed = match failed.first() {
         Some((_, error)) => Err(error.clone()),
         None => begun.and_then(|()| run(if is_left { "ROLLBACK" } else { "COMMIT" })),
-    };
+    }
+    // It may have been replaced while the transaction waited for its turn: then the commit may be lost.
+    .and_then(|()| file.map_or(Ok(()), OpenFile::check));
     if committed.is_ok() {
         *is_behind = is_left;
     } else if !connection.is_autocommit() {

@@ -75,8 +75,15 @@ impl OpenFile {
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let why = match fs::metadata(&self.path).map(|found| id(&found)) {
             Ok(found) if found == self.id => return Ok(()),
-            Ok(_) => "another file is in its place".to_owned(),
-            Err(error) => error.to_string(),
+            Ok(_) => "another file is in its place",
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                "no file is there"
+            }
+            Err(error) => {
+                let why =
+                    format!("{}: whether this is still the open file cannot be checked: {error}", self.path.display());
+                return Err(StoreError::Unavailable(why));
+            }
         };
         Err(StoreError::Unavailable(format!(
             "{}: the file was moved, replaced or removed while this process has it open ({why}); stop every process of this store, and put \
