@@ -135,8 +135,7 @@ fn is_of_card(name: &str) -> bool {
 /// Returns a text cut to the record's length, since the hosted service accepts longer ones (A65). The documents give no
 /// length for the card's own texts (spec 1 §2.1).
 fn fitting(name: &str, text: &str) -> String {
-    let field = UpdateCardKeyDetails::INFO.fields.iter().find(|field| field.is_named(name));
-    match field.map(|field| field.length) {
+    match UpdateCardKeyDetails::INFO.field(name).map(|field| field.length) {
         Some(Length::Between(_, most)) if !is_of_card(name) => text.chars().take(most.into()).collect(),
         _ => text.to_owned(),
     }

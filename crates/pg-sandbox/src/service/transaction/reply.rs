@@ -1,11 +1,8 @@
 //! Transactions as the service shows them.
 
-use pg_model::{Transaction, TransactionType};
+use pg_model::{ApiRequest as _, Transaction, TransactionLookup, TransactionType};
 
 use crate::records::Payment;
-
-/// The most characters of a `merchantReference` (spec 2 §2.3).
-const LONGEST_REFERENCE: usize = 32;
 
 /// Returns the standard response of transaction methods (spec 2 §4.3).
 pub(super) fn standard(payment: &Payment) -> Transaction {
@@ -22,8 +19,12 @@ pub(super) fn standard(payment: &Payment) -> Transaction {
 pub(super) fn row(payment: &Payment) -> Transaction {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     standard(payment).with(|record| {
-        // Only a trans_reference can be longer.
-        let reference = payment.merchant_reference.as_ref().filter(|text| text.chars().count() <= LONGEST_REFERENCE);
+        // Only a trans_reference can be longer than a lookup takes.
+        let is_in_version_3 = |text: &&String| {
+            let field = TransactionLookup::INFO.field("merchantReference");
+            field.is_some_and(|field| field.length.admits(text.chars().count()))
+        };
+        let reference = payment.merchant_reference.as_ref().filter(is_in_version_3);
         record.merchant_reference = reference.cloned().unwrap_or_default().into();
         record.unique_merchant_reference = text(&payment.unique_reference).into();
         record.merchant_customer_reference = text(&payment.customer_reference).into();
