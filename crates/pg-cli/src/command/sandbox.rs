@@ -64,7 +64,10 @@ Merchants of a config file, TOML or JSON:
   apiPassword = \"…\"
   shaKey = \"…\"
   currencies = [\"GBP\"]
-  rawCards = true"
+  rawCards = true
+
+Exit codes: 0 stopped, 2 misuse or a store that cannot be used, 3 the database cannot be reached or the start was interrupted, \
+4 the store could not be closed."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -327,7 +330,12 @@ pub(super) fn failure(error: &StartError) -> Failure {
         StartError::CertificateAuthority(..) => "; give an authority's certificate with --certificate-authority",
         _ => "",
     };
-    Failure::misuse(format!("{error}{advice}"))
+    let exit = match error {
+        #[cfg(feature = "postgres")]
+        StartError::Database(_, OpenError::Store(StoreError::Unreachable(_))) => Exit::NotReachable,
+        _ => Exit::Misuse,
+    };
+    Failure::new(exit, format!("{error}{advice}"))
 }
 
 /// Whether the text about a store says what to do.

@@ -238,3 +238,9 @@ fn a_sandbox_that_waits_for_its_database_can_be_interrupted() {
     assert!(Command::new("kill").args(["-INT", &waiting.id().to_string()]).status().unwrap().success());
     waiting.ended().ends(3).says("interrupted while the store was opened");
 }
+
+#[test]
+fn a_database_that_cannot_be_reached_is_no_misuse() {
+    let keys = Keys::of("postgres://pg@127.0.0.1:1/pg".to_owned());
+    keys.sandbox("--store-key old.key").run().ends(3).says("cannot reach the database");
+}
