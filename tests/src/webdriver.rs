@@ -15,8 +15,8 @@ use tempfile::TempDir;
 mod driver;
 mod pool;
 
-use driver::Driver;
-use pool::{Pool, Running};
+use driver::{Driver, Extent};
+use pool::{Kind, Pool, Running};
 
 /// How long an element may take to appear, in milliseconds. Only a test that fails waits that long.
 const PATIENCE: u32 = 20_000;
@@ -64,7 +64,7 @@ pub struct Browser {
     /// The address of the WebDriver session.
     session: String,
     http: HyperTransport,
-    scripts: Scripts,
+    kind: Kind,
     running: Option<Running>,
     pool: Arc<Pool>,
 }
@@ -73,7 +73,7 @@ impl Drop for Browser {
     fn drop(&mut self) {
         let running = self.running.take().filter(|_| !thread::panicking());
         if let Some(running) = running {
-            self.pool.keep(self.scripts, running);
+            self.pool.keep(self.kind, running);
         }
     }
 }
@@ -84,29 +84,37 @@ impl Browser {
     /// # Panics
     /// When the browser does not start, or when none is installed on CI.
     pub async fn open(scripts: Scripts) -> Option<Self> {
+        Self::of((scripts, Extent::Pages)).await
+    }
+
+    /// As [`Browser::open`], with the history of the whole browser: [`Browser::back`] may show a page as it was left.
+    ///
+    /// # Panics
+    /// As [`Browser::open`].
+    pub async fn open_whole(scripts: Scripts) -> Option<Self> {
+        Self::of((scripts, Extent::Whole)).await
+    }
+
+    async fn of(kind: Kind) -> Option<Self> {
         let pool = Pool::shared();
         // Each command has its own connection, so none can turn out to be closed.
         let http = HyperTransport::new().pool(0, Duration::ZERO);
-        if let Some(running) = pool.take(scripts) {
+        if let Some(running) = pool.take(kind) {
             let session = running.session.clone();
-            let browser = Self { session, http, scripts, running: Some(running), pool };
+            let browser = Self { session, http, kind, running: Some(running), pool };
             browser.forget().await;
             return Some(browser);
         }
-        let driver = Driver::start()?;
+        let driver = Driver::start(kind.1)?;
         let profile = tempfile::tempdir().expect("a folder");
         let capabilities = json!({"capabilities": {"alwaysMatch": {
+            "browserName": driver.name(),
             "timeouts": {"implicit": PATIENCE},
             "goog:loggingPrefs": {"browser": "ALL"},
-            "goog:chromeOptions": {
-                "binary": driver.browser(),
-                "args": arguments(&profile),
-                // 1 allows, 2 blocks.
-                "prefs": {"profile.managed_default_content_settings.javascript": if scripts == Scripts::On { 1 } else { 2 }},
-            },
+            "goog:chromeOptions": {"binary": driver.browser(), "args": arguments(&profile, kind.0)},
         }}});
         let sessions = format!("http://127.0.0.1:{}/session", driver.port());
-        let mut browser = Self { session: sessions.clone(), http, scripts, running: None, pool };
+        let mut browser = Self { session: sessions.clone(), http, kind, running: None, pool };
         let opened = browser.post("", &capabilities).await;
         let id = opened["sessionId"].as_str().expect("the identifier of the session");
         browser.session = format!("{sessions}/{id}");
@@ -136,8 +144,9 @@ impl Browser {
         self.post("/url", &json!({"url": address})).await;
     }
 
-    /// Goes back one page.
+    /// Goes back one page. Requires [`Browser::open_whole`].
     pub async fn back(&self) {
+        assert_eq!(self.kind.1, Extent::Whole, "only the whole browser goes back as its users do");
         self.post("/back", &json!({})).await;
     }
 
@@ -428,7 +437,7 @@ impl Refused {
 }
 
 /// The browser connects to this machine only.
-fn arguments(profile: &TempDir) -> Vec<String> {
+fn arguments(profile: &TempDir, scripts: Scripts) -> Vec<String> {
     let fixed = [
         "--headless",
         "--no-sandbox",
@@ -445,7 +454,8 @@ fn arguments(profile: &TempDir) -> Vec<String> {
         "--window-size=1280,900",
     ];
     let profile = format!("--user-data-dir={}", profile.path().display());
-    fixed.into_iter().map(str::to_owned).chain([profile]).collect()
+    let scripts = format!("--blink-settings=scriptEnabled={}", scripts == Scripts::On);
+    fixed.into_iter().map(str::to_owned).chain([profile, scripts]).collect()
 }
 
 fn text(value: &Value) -> String {

@@ -13,6 +13,8 @@ pub(crate) type Tools = &'static [(&'static str, &'static str)];
 
 /// The browser in which the pages are tested, and the driver that belongs to it.
 pub(super) const BROWSER: Tools = &[("chromium", "chromium"), ("chromedriver", "chromium-driver")];
+/// Chromium without what surrounds its pages, which most tests of pages do without.
+pub(super) const SHELL: Tools = &[("chromium-headless-shell", "chromium-headless-shell")];
 
 /// The host of the decoder for JavaScript, and the client of its registry.
 pub(super) const NODE: Tools = &[("node", "nodejs"), ("npm", "npm")];

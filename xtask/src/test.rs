@@ -89,6 +89,9 @@ fn tools<'a>() -> Vec<Step<'a>> {
         Step::new("a browser for the tests of pages", || {
             debian::install("no page is tested in a browser", debian::BROWSER)
         }),
+        Step::new("a smaller browser for most tests of pages", || {
+            debian::install("all pages are tested in the whole browser", debian::SHELL)
+        }),
         Step::new("PostgreSQL for the tests of fleets and shared stores", || {
             debian::install("no fleet and no store is tested over PostgreSQL", debian::POSTGRES)
         }),

@@ -12,21 +12,35 @@ use pg_support::left_out;
 
 const DRIVER: &str = "chromedriver";
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+/// Chromium without what surrounds its pages: the tests take half of the processor time in it. It keeps no page that was left,
+/// so going back loads the page again.
+const SHELL: &str = "chromium-headless-shell";
+
+/// How much of a browser a test needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Pages and their storage: the headless shell, or if it is not installed, the whole browser.
+    Pages,
+    /// Also the history: the whole browser.
+    Whole,
+}
 
 /// A running chromedriver on a free port. Dropping it ends it and its browser.
 pub(super) struct Driver {
     process: Child,
     port: u16,
     browser: PathBuf,
+    name: &'static str,
     /// Kept open, so that the process can write to it.
     _output: BufReader<ChildStdout>,
 }
 
 impl Driver {
     /// `None` if browser or driver are not installed, which is reported.
-    pub(super) fn start() -> Option<Self> {
-        let browser = BROWSERS.into_iter().find_map(in_path);
-        let (Some(driver), Some(browser)) = (in_path(DRIVER), browser) else {
+    pub(super) fn start(extent: Extent) -> Option<Self> {
+        let shell = in_path(SHELL).filter(|_| extent == Extent::Pages).map(|path| (path, "chrome-headless-shell"));
+        let browser = shell.or_else(|| BROWSERS.into_iter().find_map(in_path).map(|path| (path, "chrome")));
+        let (Some(driver), Some((browser, name))) = (in_path(DRIVER), browser) else {
             left_out("chromium or chromedriver is not installed (Debian: chromium, chromium-driver)");
             return None;
         };
@@ -39,7 +53,7 @@ impl Driver {
             .expect("chromedriver starts");
         let mut output = BufReader::new(process.stdout.take().expect("it was asked for"));
         let port = port(&mut output);
-        Some(Self { process, port, browser, _output: output })
+        Some(Self { process, port, browser, name, _output: output })
     }
 
     pub(super) const fn port(&self) -> u16 {
@@ -48,6 +62,11 @@ impl Driver {
 
     pub(super) const fn browser(&self) -> &PathBuf {
         &self.browser
+    }
+
+    /// The browser's name in WebDriver.
+    pub(super) const fn name(&self) -> &'static str {
+        self.name
     }
 
     /// Chromium outlives a driver that is killed, but not one that is shut down.

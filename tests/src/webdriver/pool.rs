@@ -6,7 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tempfile::TempDir;
 
-use super::{Scripts, driver::Driver};
+use super::{
+    Scripts,
+    driver::{Driver, Extent},
+};
+
+/// What a test asks of a browser.
+pub(super) type Kind = (Scripts, Extent);
 
 /// A browser with its driver and its profile.
 pub(super) struct Running {
@@ -20,7 +26,7 @@ pub(super) struct Running {
 /// The browsers that wait for a test.
 #[derive(Default)]
 pub(super) struct Pool {
-    idle: Mutex<Vec<(Scripts, Running)>>,
+    idle: Mutex<Vec<(Kind, Running)>>,
 }
 
 static POOL: Mutex<Weak<Pool>> = Mutex::new(Weak::new());
@@ -35,15 +41,15 @@ impl Pool {
     }
 
     /// A browser of this kind that waits, if any.
-    pub(super) fn take(&self, scripts: Scripts) -> Option<Running> {
+    pub(super) fn take(&self, wanted: Kind) -> Option<Running> {
         let mut idle = locked(&self.idle);
-        let place = idle.iter().position(|(kind, _)| *kind == scripts)?;
+        let place = idle.iter().position(|(kind, _)| *kind == wanted)?;
         Some(idle.swap_remove(place).1)
     }
 
     /// Keeps a browser for the next test.
-    pub(super) fn keep(&self, scripts: Scripts, running: Running) {
-        locked(&self.idle).push((scripts, running));
+    pub(super) fn keep(&self, kind: Kind, running: Running) {
+        locked(&self.idle).push((kind, running));
     }
 }
 

@@ -184,7 +184,7 @@ async fn an_answer_that_comes_too_late_does_not_count() {
 // spec: 2 §3.3, A107, A110
 #[tokio::test]
 async fn a_shop_may_show_the_challenge_in_a_frame() {
-    let Some(browser) = Browser::open(Scripts::On).await else { return };
+    let Some(browser) = Browser::open_whole(Scripts::On).await else { return };
     let payment = Payment::begin(ASKS).await;
     browser.visit(&payment.site.page("/checkout")).await;
     browser.enter_frame().await;

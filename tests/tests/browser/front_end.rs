@@ -79,7 +79,10 @@ fn copy(from: &Path, to: &Path) {
 
 /// A browser, a sandbox, and the example between them.
 async fn open(encoding: &str) -> Option<(Browser, Shop, FrontEnd)> {
-    let browser = Browser::open(Scripts::Off).await?;
+    open_in(Browser::open(Scripts::Off).await?, encoding).await
+}
+
+async fn open_in(browser: Browser, encoding: &str) -> Option<(Browser, Shop, FrontEnd)> {
     let shop = Shop::open(Encoding::Json).await;
     let front_end = FrontEnd::start(&shop, encoding)?;
     browser.visit(&front_end.page("/")).await;
@@ -158,7 +161,8 @@ const FIRST_MASKED: &str = "411111******1111";
 /// The second card is entered in the same tab after "Another card", in another tab, or the first address is opened again later.
 #[tokio::test]
 async fn a_review_page_pays_the_card_that_it_shows() {
-    let Some((browser, shop, _front_end)) = open("json").await else { return };
+    let Some(browser) = Browser::open_whole(Scripts::Off).await else { return };
+    let Some((browser, shop, _front_end)) = open_in(browser, "json").await else { return };
     review(&browser, FIRST).await;
     browser.click_on("Another card").await;
     review(&browser, SECOND).await;

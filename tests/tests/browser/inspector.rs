@@ -21,7 +21,7 @@ async fn visit(browser: &Browser, shop: &Shop, path: &str) {
 
 #[tokio::test]
 async fn from_the_overview_to_an_assumption_by_keyboard() {
-    let Some(browser) = Browser::open(Scripts::Off).await else { return };
+    let Some(browser) = Browser::open_whole(Scripts::Off).await else { return };
     let shop = Shop::open(Encoding::Json).await;
     shop.session_with_card(&VISA).await;
     visit(&browser, &shop, "").await;

@@ -12,4 +12,5 @@ mod inspector;
 mod leaving;
 mod looks;
 mod rehearsal;
+mod scripts;
 mod site;

@@ -7,7 +7,7 @@ use super::{DECLINED, Merchant, VISA, open, pay, visited};
 
 /// A browser that has just paid a basket with these changes, and its merchant.
 async fn paid(change: impl FnOnce(GetToken) -> GetToken) -> Option<(Browser, Merchant)> {
-    let browser = Browser::open(Scripts::On).await?;
+    let browser = Browser::open_whole(Scripts::On).await?;
     let merchant = Merchant::open().await;
     open(&browser, &merchant.token(change(merchant.basket())).await).await;
     pay(&browser, &VISA).await;
