@@ -8,13 +8,13 @@ use anyhow::Result;
 
 use crate::steps::{self, Outcome};
 
-/// Programs, each with its package.
+/// Programs, each with its package, or with several packages that must have one version.
 pub(crate) type Tools = &'static [(&'static str, &'static str)];
 
 /// The browser in which the pages are tested, and the driver that belongs to it.
 pub(super) const BROWSER: Tools = &[("chromium", "chromium"), ("chromedriver", "chromium-driver")];
-/// Chromium without what surrounds its pages, which most tests of pages do without.
-pub(super) const SHELL: Tools = &[("chromium-headless-shell", "chromium-headless-shell")];
+/// Chromium without what surrounds its pages, which most tests of pages do without. The driver refuses another version.
+pub(super) const SHELL: Tools = &[("chromium-headless-shell", "chromium chromium-driver chromium-headless-shell")];
 
 /// The host of the decoder for JavaScript, and the client of its registry.
 pub(super) const NODE: Tools = &[("node", "nodejs"), ("npm", "npm")];
@@ -41,7 +41,7 @@ pub(crate) fn install(otherwise: &str, tools: Tools) -> Result<Outcome> {
         let programs: Vec<&str> = missing(tools).iter().map(|(program, _)| *program).collect();
         Ok(Outcome::LeftOut(format!("{} not found, so {otherwise}: {why}", programs.join(" and "))))
     };
-    let packages: Vec<&str> = missing(tools).iter().map(|(_, package)| *package).collect();
+    let packages: Vec<&str> = missing(tools).iter().flat_map(|(_, packages)| packages.split(' ')).collect();
     if !steps::succeeds(Command::new("apt-get").arg("--version")) {
         return left_out("there is no apt-get here");
     }
