@@ -177,7 +177,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     options.repeat = arguments.repeat;
     options.threshold = arguments.threshold;
     options.baseline = arguments.baseline.as_deref().map_or(Ok(Vec::new()), baseline)?;
-    let written = written(arguments);
+    let written = written_files(arguments);
     result_file::check_apart(&written, &[("--plan", Some(&arguments.plan))])?;
     // A baseline may be replaced.
     result_file::check_apart(&written[..REPORTS], &[("--baseline", arguments.baseline.as_deref())])?;
@@ -232,11 +232,11 @@ fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     Ok(words.map(ToOwned::to_owned).collect())
 }
 
-/// The number of reports among the [`written`] files.
+/// The number of reports among the [`written_files`] files.
 const REPORTS: usize = 3;
 
 /// Returns the files that are written, with their options: the reports, then the baseline.
-fn written(arguments: &Arguments) -> [(&'static str, Option<&Path>); REPORTS + 1] {
+fn written_files(arguments: &Arguments) -> [(&'static str, Option<&Path>); REPORTS + 1] {
     [
         ("--json", arguments.json_file.as_deref()),
         ("--html", arguments.html.as_deref()),
@@ -255,20 +255,29 @@ fn without_reports(mut failure: Failure, reports: &[(&str, Option<&Path>)]) -> F
     failure
 }
 
-/// Writes every file that can be written. An incomplete baseline would replace a complete one, so it is not written.
+/// Writes every file that can be written. A report that cannot be written is removed, since it would be that of an earlier run.
+/// An incomplete baseline would replace a complete one, so it is not written.
 ///
 /// # Errors
-/// For the first file that cannot be written.
+/// Names every file that cannot be written.
 fn write(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
-    let baseline = arguments.write_baseline.as_ref().filter(|_| !report.interrupted);
-    let files: [(Option<&PathBuf>, &dyn Fn() -> String); 4] = [
-        (arguments.json_file.as_ref(), &|| format!("{:#}\n", report.json())),
-        (arguments.html.as_ref(), &|| report.html()),
-        (arguments.junit.as_ref(), &|| report.junit()),
-        (baseline, &|| report.baseline()),
-    ];
-    let written = files.into_iter().filter_map(|(path, text)| Some(result_file::write(path?, &text())));
-    written.fold(Ok(()), Result::and)
+    let texts: [&dyn Fn() -> String; REPORTS + 1] =
+        [&|| format!("{:#}\n", report.json()), &|| report.html(), &|| report.junit(), &|| report.baseline()];
+    let mut written = Ok(());
+    for (at, (file, text)) in written_files(arguments).iter().zip(texts).enumerate() {
+        let is_report = at < REPORTS;
+        let Some(path) = file.1.filter(|_| is_report || !report.interrupted) else { continue };
+        if let Err(mut failure) = result_file::write(path, &text()) {
+            if is_report {
+                failure = without_reports(failure, std::slice::from_ref(file));
+            }
+            written = Err(match written {
+                Ok(()) => failure,
+                Err(earlier) => Failure::with(earlier, &format!("; {}", failure.message())),
+            });
+        }
+    }
+    written
 }
 
 #[cfg(test)]

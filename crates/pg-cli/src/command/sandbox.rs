@@ -326,6 +326,12 @@ pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen; port 0 picks a free one",
         StartError::Store(_, OpenError::Store(StoreError::Full)) => "; make space on it",
+        // In another store, used references would pay again.
+        StartError::Store(path, OpenError::Store(StoreError::Engine(_)) | OpenError::KeyFile(KeyFileError::Io(..)))
+            if path.exists() =>
+        {
+            ""
+        }
         StartError::Store(_, problem) if !has_remedy(problem) => "; choose another with --store",
         StartError::CertificateAuthority(..) => "; give an authority's certificate with --certificate-authority",
         _ => "",

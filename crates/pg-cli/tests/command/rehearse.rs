@@ -159,6 +159,21 @@ fn a_program_that_cannot_run_is_reported_with_its_reason() {
     assert!(ended.err.contains("the shop exited with code 1 before it answered"), "{}", ended.err);
 }
 
+#[test]
+#[cfg(unix)]
+fn a_report_that_cannot_be_written_takes_that_of_an_earlier_run_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let reports = ["r.json", "r.html"].map(|name| folder.path().join(name).display().to_string());
+    reports.iter().for_each(|report| fs::write(report, "passed").unwrap());
+    let charge = "[jobs.charge]\ncommand = [\"echo\", \"{\\\"claim\\\": \\\"paid\\\"}\"]\nwith = [\"sessionKey\"]\n";
+    let options = ["--only", "M01", "--json-file", &reports[0], "--html", &reports[1]];
+    let run = rehearse(&plan(folder.path(), charge), &options);
+    let ended = run.under("sh", &["-c", "ulimit -f 4; exec \"$@\"", "sh"]).run().ends(4);
+    assert!(fs::read_to_string(&reports[0]).is_ok_and(|report| report != "passed"), "it is short enough");
+    assert!(!Path::new(&reports[1]).exists());
+    ended.says(&format!("{} cannot be written", reports[1]));
+}
+
 /// All files below a folder, by their paths in it.
 fn all_files(folder: &Path) -> Vec<String> {
     let mut open = vec![folder.to_owned()];
