@@ -207,10 +207,13 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("checkout-with-3ds", vec!["B09", "K05", "K08", "K09"], vec![]),
         ("callback-ignored", vec!["B03", "B04", "B05"], ignored),
         ("callback-checked-late", vec!["B04", "B05"], vec![("B04", "not-confirmed")]),
+        ("callback-forgotten", vec!["B03", "B04"], vec![("B03", "lookup-not-repeated")]),
+        ("callback-never-marks", vec!["B03"], vec![("B03", "not-marked")]),
         ("link-kept", vec!["K09"], kept),
         ("queue-by-chance", vec!["K11", "K12"], vec![("K11", "page-not-read"), ("K12", "page-not-read")]),
         // It may mean the order of the key.
         ("3ds-of-the-key", vec!["S11"], vec![("S11", "paid-without-order")]),
+        ("later-asked-first", vec!["B03", "M68", "M72"], vec![]),
         ("return-redirects", returns.to_vec(), vec![]),
         ("return-redirects-elsewhere", returns.to_vec(), unseen.clone()),
         ("return-redirects-refused", returns.to_vec(), unseen.clone()),

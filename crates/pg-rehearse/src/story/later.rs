@@ -97,7 +97,9 @@ async fn part(stage: &mut Stage, job: Job, story: &Later) -> Result<Vec<Finding>
     }
     stage.arrive_late();
     let entries = stage.entries()?;
-    let has_sent = stage.exchanges().iter().skip(sent).any(|one| one.is(On::Later));
+    // One that looks first sends nothing if nothing is left.
+    let is_met = |one: &Exchange| one.is(On::Later) || (story.is_ended && one.looks_up_payment());
+    let has_sent = stage.exchanges().iter().skip(sent).any(is_met);
     let evidence = Evidence { job, ran: &stage.ran()[ran..], entries: &entries, has_sent };
     let mut findings = if story.runs == Runs::TwoOrders { both(story, &evidence) } else { judged(story, &evidence) };
     findings.extend(judge::unasked(&entries, asked(job)));
@@ -110,7 +112,7 @@ struct Evidence<'a> {
     job: Job,
     ran: &'a [Ran],
     entries: &'a [Entry],
-    /// Whether a capture, a cancellation or a refund was sent.
+    /// Whether a capture, a cancellation or a refund was sent, or a lookup that shows that nothing is left.
     has_sent: bool,
 }
 

@@ -122,6 +122,7 @@ async function paid(order, key) {
     const found = await enterprise("transaction_lookup", { trans_key: key });
     if (FAULT === "lookup-down-is-paid" && found("status") === "") return "paid";
     if (found("errorcode") !== "") return "not-charged";
+    if (found("status") === "") return "unanswered";
     const { price, currency, tokens } = order;
     const right = {
       value: minor(found("value"), currency) === minor(price, currency),
@@ -135,7 +136,7 @@ async function paid(order, key) {
     if (FAULT === "keys-on-error-page") trouble = `${error.message}: api_password=${env.PG_ENTERPRISE_API_PASSWORD}`;
     if (FAULT === "lookup-timeout-is-paid" && isTimeout(error)) return "paid";
     if (FAULT === "lookup-without-reply-is-paid") return "paid";
-    return "unknown";
+    return "unanswered";
   }
 }
 
@@ -223,6 +224,12 @@ async function hint(body, type) {
     return page(200, "");
   }
   const claim = await paid(order, form.trans_key);
+  if (claim === "unanswered") return FAULT === "callback-forgotten" ? page(200, "") : json({ claim: "unknown" }, 503); // sent again
+  if (FAULT === "callback-forgotten") {
+    if (claim === "paid") settled.add(name);
+    return page(200, "");
+  }
+  if (FAULT === "callback-never-marks") return page(200, "");
   if (FAULT === "callback-charges" && claim === "paid" && !charged.has(form.trans_key)) {
     charged.add(form.trans_key);
     await enterprise("repeat", { prev_trans_key: form.trans_key, trans_type: "Auth", trans_value: order.price });
@@ -270,7 +277,7 @@ async function success(query) {
   if (claim === "paid") settled.add(query.get("order"));
   if (FAULT === "success-undecided") return json({ claim: "unknown" });
   if (FAULT === "paid-customer-denied") return page(200, "<h1>We have no payment for this order</h1>");
-  const words = { paid: "<h1>Thank you for your order</h1>", unknown: "<h1>We are checking your payment</h1>" };
+  const words = { paid: "<h1>Thank you for your order</h1>", unanswered: "<h1>We are checking your payment</h1>", unknown: "<h1>We are checking your payment</h1>" };
   return page(200, (words[claim] ?? "<h1>This order is not paid yet</h1>") + trouble);
 }
 
@@ -431,6 +438,9 @@ async function later(job, method, attempt = 0) {
   const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
   const isNewEach = ["refund-retried", "retried-after-timeout", "retried-after-gateway-error"].includes(FAULT);
   if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
+  if (FAULT === "later-asked-first" && ["Refunded", "Cancelled", "Voided"].includes((await lookedUp(job.transactionKey))("status"))) {
+    return json({ claim: "not-charged" });
+  }
   const unit = FAULT === "later-in-two-decimals" ? 10 ** (2 - digitsOf(job.currency)) : 1;
   const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : Math.trunc(job.amount * unit);
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
