@@ -63,6 +63,10 @@ impl Serialize for Drill {
     }
 }
 
+/// The drills that charge in each form that the integration supports: its amount, its currency, and what it repeats. The others use
+/// the first form unless they need a card.
+pub(crate) const EACH_FORM: [&str; 2] = ["M04", "M46"];
+
 /// A family of drills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

@@ -254,12 +254,14 @@ fn expected(expect: Expect, last: Claim, charges: &[&Entry], evidence: &Evidence
             let allowed = most * evidence.ran.len().max(1);
             let sent = evidence.exchanges.iter().filter(|one| one.is(On::Any)).count();
             if sent > allowed {
-                findings.push(failed(
-                    "went-on-after-refusal",
-                    format!(
-                        "{sent} requests were sent, at most {allowed} were expected: more than five with wrong credentials lock the address out"
-                    ),
-                ));
+                // Only invalid credentials count for a lockout (spec 1 §5.5).
+                let why = if most > 1 {
+                    "a denied permission stays denied"
+                } else {
+                    "more than five with wrong credentials lock the address out"
+                };
+                let told = format!("{sent} requests were sent, at most {allowed} were expected: {why}");
+                findings.push(failed("went-on-after-refusal", told));
             }
             if last == Claim::Declined {
                 findings.push(warning(

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    drill::{Drill, Family, Severity},
+    drill::{Drill, EACH_FORM, Family, Severity},
     finding::{Event, Finding, Verdict},
 };
 
@@ -113,7 +113,7 @@ pub struct Report {
     pub not_run: Vec<&'static Drill>,
     /// How long it took.
     pub milliseconds: u64,
-    /// The form of a charge that was used.
+    /// The forms of a charge: the drills use the first one, and M04 and M46 each of them. Hygiene and M67 use those that they need.
     pub charged_by: Vec<&'static str>,
 }
 
@@ -182,6 +182,7 @@ impl Report {
             "notRun": self.not_run.iter().map(|drill| drill.id).collect::<Vec<_>>(),
             "milliseconds": self.milliseconds,
             "chargedBy": self.charged_by,
+            "drillsOfEachForm": EACH_FORM,
             "exitCode": self.exit_code(),
             "summary": self.summary(),
             "drills": self.outcomes.iter().map(Outcome::value).collect::<Vec<_>>(),

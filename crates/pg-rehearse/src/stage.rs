@@ -73,6 +73,8 @@ pub(crate) struct Stage {
     credentials: Credentials,
     given: Arc<Given>,
     ran: Vec<Ran>,
+    /// The number of runs and of requests before the current part.
+    before_part: (usize, usize),
     found: Mutex<Vec<Finding>>,
 }
 
@@ -135,6 +137,7 @@ impl Stage {
             credentials: setting.credentials,
             given,
             ran: Vec::new(),
+            before_part: (0, 0),
             found: Mutex::default(),
         })
     }
@@ -143,8 +146,17 @@ impl Stage {
         &self.laid.wire
     }
 
+    /// Begins the next part of a drill that has several, one order each: `ran` and `exchanges` are those of this part.
+    pub(crate) fn begin_part(&mut self, name: &str, at: usize, rules: &[Rule]) {
+        if at > 0 {
+            self.order = format!("{name}-{}", at + 1);
+        }
+        self.before_part = (self.ran.len(), self.wire().exchanges().len());
+        self.wire().set_faults(rules);
+    }
+
     pub(crate) fn exchanges(&self) -> Vec<Exchange> {
-        self.wire().exchanges()
+        self.wire().exchanges().split_off(self.before_part.1)
     }
 
     /// Whether the integration looks something up, now or shortly, after this number of requests. It has the reply then.
@@ -196,7 +208,7 @@ impl Stage {
     }
 
     pub(crate) fn ran(&self) -> &[Ran] {
-        &self.ran
+        &self.ran[self.before_part.0..]
     }
 
     pub(crate) fn directory(&self) -> &std::path::Path {

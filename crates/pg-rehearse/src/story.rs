@@ -37,7 +37,8 @@ pub(crate) enum Story {
     Redirect(Redirect),
     Callback(Callback),
     Checkout(Checkout),
-    ThreeDSecure(ThreeDSecure),
+    /// One after the other.
+    ThreeDSecure(&'static [ThreeDSecure]),
     Update(Update),
 }
 
@@ -69,7 +70,7 @@ impl Story {
             Self::Redirect(_) => Setting::plain(),
             Self::Callback(story) => story.setting(),
             Self::Checkout(_) => Setting::plain(),
-            Self::ThreeDSecure(story) => Setting::with(story.rules),
+            Self::ThreeDSecure(_) => Setting::plain(),
             Self::Update(story) => Setting::with(story.rules),
         })
     }
@@ -81,7 +82,7 @@ impl Scene {
         let rules = match &self.story {
             Story::Charge(story) => story.rules,
             Story::Later(_, stories) => stories[0].fault.as_slice(),
-            Story::ThreeDSecure(story) => story.rules,
+            Story::ThreeDSecure(stories) => stories[0].rules,
             Story::Update(story) => story.rules,
             Story::Redirect(_) | Story::Callback(_) | Story::Checkout(_) => &[],
         };
@@ -115,7 +116,7 @@ pub(crate) async fn play(troupe: &Arc<Troupe>, scene: &'static Scene, round: u32
         Story::Redirect(story) => redirect::play(stage, *story).await,
         Story::Callback(story) => callback::play(stage, *story).await,
         Story::Checkout(story) => checkout::play(stage, *story).await,
-        Story::ThreeDSecure(story) => three_d_secure::play(stage, story).await,
+        Story::ThreeDSecure(stories) => three_d_secure::play(stage, stories).await,
         Story::Update(story) => update::play(stage, story).await,
     };
     played.unwrap_or_else(|trouble| stage.judged(not_prepared(&trouble)))

@@ -47,6 +47,8 @@ struct State {
     own: Own,
     /// The faults, each with the number of requests that it has seen.
     rules: Vec<(Rule, u32)>,
+    /// The number of requests before them.
+    before_rules: usize,
     /// How lookups fail now, whatever the rules say.
     lookups_fail: Option<Act>,
     exchanges: Vec<Exchange>,
@@ -168,7 +170,9 @@ impl Wire {
 
     /// From now on, requests have these faults, each counted from the next request on.
     pub(crate) fn set_faults(&self, rules: &[Rule]) {
-        self.state().rules = rules.iter().map(|rule| (*rule, 0)).collect();
+        let mut state = self.state();
+        state.rules = rules.iter().map(|rule| (*rule, 0)).collect();
+        state.before_rules = state.exchanges.len();
     }
 
     /// From now on, lookups fail like this, or no longer fail.

@@ -158,9 +158,8 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
     let passed = shop_with_commands("none", &drills);
     assert_eq!(with(&passed, Verdict::Passed), drills, "{}", passed.scorecard(false));
 
-    let drills = [
-        "M50", "M51", "M52", "M54", "M55", "M56", "M57", "M72", "M79", "M80", "M81", "M83", "M84", "M85", "M86", "M87",
-    ];
+    // The same parts as those of refunds, without a program for each.
+    let drills = ["M50", "M51", "M52", "M72", "M80", "M81", "M83", "M84", "M85", "M86", "M87"];
     for careful in ["none", "retried-under-reference", "later-by-state"] {
         let passed = shop(careful, &drills);
         assert_eq!(with(&passed, Verdict::Passed), drills, "{careful}: {}", passed.scorecard(false));
@@ -207,10 +206,15 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("checkout-with-3ds", vec!["B09", "K05", "K08", "K09"], vec![]),
         ("callback-ignored", vec!["B03", "B04", "B05"], ignored),
         ("callback-checked-late", vec!["B04", "B05"], vec![("B04", "not-confirmed")]),
+        ("callback-forgotten", vec!["B03", "B04"], vec![("B03", "lookup-not-repeated")]),
+        ("callback-never-marks", vec!["B03"], vec![("B03", "not-marked")]),
         ("link-kept", vec!["K09"], kept),
         ("queue-by-chance", vec!["K11", "K12"], vec![("K11", "page-not-read"), ("K12", "page-not-read")]),
         // It may mean the order of the key.
         ("3ds-of-the-key", vec!["S11"], vec![("S11", "paid-without-order")]),
+        ("none", vec!["S06", "S12", "S13", "S14", "S15", "M54", "M55", "M57", "M79"], vec![]),
+        ("3ds-608-pays", vec!["S09"], vec![("S09", "paid-without-authentication")]),
+        ("later-asked-first", vec!["B03", "M68", "M72"], vec![]),
         ("return-redirects", returns.to_vec(), vec![]),
         ("return-redirects-elsewhere", returns.to_vec(), unseen.clone()),
         ("return-redirects-refused", returns.to_vec(), unseen.clone()),

@@ -31,10 +31,10 @@ pub(super) const SCENES: &[Scene] = &[
         id: "B03",
         title: "A payment of the hosted checkout",
         severity: Severity::Medium,
-        basis: "3 §6",
-        imitates: "The service reports that a customer has paid.",
-        mend: "A callback is not signed, so it is only a hint: look up the payment or the batch, and trust only the \
-        result.",
+        basis: "3 §6, A121",
+        imitates: "The service reports that a customer has paid, who does not come back. So it does of another order while lookups get HTTP 503.",
+        mend: "A callback is not signed, so it is only a hint: look the payment up, trust only the result, and mark the order as paid. If the lookup \
+        fails, answer with HTTP 503, so that the service repeats the callback, or look the payment up later.",
     }
     .told(Family::Callbacks, Story::Callback(Callback::GenuinePayment)),
     Text {

@@ -13,11 +13,17 @@ use crate::{
 };
 
 /// The reply while an address is locked out.
-const BLOCKED: Answer =
+pub(super) const BLOCKED: Answer =
     Answer::Error(403, "121", "This IP has been blocked for 1 minute because of too many failed attempts");
 
 /// The reply after the credentials were withdrawn or replaced.
-const WITHDRAWN: Answer = Answer::Error(401, "102", "Invalid API credentials");
+pub(super) const WITHDRAWN: Answer = Answer::Error(401, "102", "Invalid API credentials");
+
+/// The reply above the request limit.
+pub(super) const LIMITED: Answer = Answer::Error(429, "936", "Too many requests");
+
+/// The reply without a permission.
+pub(super) const DENIED: Answer = Answer::Error(403, "106", "Permission denied to access this function");
 
 pub(super) const SCENES: &[Scene] = &[
     Text {
@@ -73,7 +79,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The account has used up its requests for this minute: HTTP 429.",
         mend: "Nothing was executed, but only a lookup proves it. Wait before the next request.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: LIMITED })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C07",
         title: "Credentials revoked during the payment",
@@ -91,7 +97,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The account may not call this method: error 106.",
         mend: "Do not retry. Look the payment up once: if the request was delivered twice, the first copy may have been executed.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Refused(2)), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::all(On::Any, Act::Answer { executed: false, answer: DENIED })], judged: Judged::Money(Expect::Refused(2)), ..Charge::PLAIN }),
     Text {
         id: "C09",
         title: "Throttled after the charge",
@@ -100,7 +106,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The card is charged, the reply is lost, and the first lookup is throttled.",
         mend: "Wait, and repeat the lookup.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Answer { executed: false, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::first(On::Lookup, Act::Answer { executed: false, answer: LIMITED })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "C10",
         title: "Delivered twice, second copy locked out",
@@ -118,7 +124,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The network delivers the request twice. The first copy charges the card and uses up the limit; the caller gets the 429 of the second copy.",
         mend: "A request limit says nothing about an earlier copy of the request: look the payment up before anything else.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(429, "936", "Too many requests") })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: LIMITED })], judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
         id: "C12",
         title: "Delivered twice, second copy denied",
@@ -127,7 +133,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The network delivers the request twice. The first copy charges the card; then the operator revokes the permission, and the caller gets the 106 of the second copy.",
         mend: "A denied permission says nothing about an earlier copy of the request: look the payment up before anything else.",
     }
-    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Error(403, "106", "Permission denied to access this function") })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Credentials, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: DENIED })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
         id: "C13",
         title: "Delivered twice, credentials of the second copy refused",

@@ -2,7 +2,7 @@
 
 use pg_sandbox::cards::Scenario;
 
-use super::Text;
+use super::{Text, credentials::WITHDRAWN};
 use crate::{
     drill::{Family, Severity},
     plan::Way,
@@ -17,6 +17,9 @@ use crate::{
 };
 
 const MASK: &str = "Show at most the first six and last four digits of a card number, no digit of a CV2, and no credential. Mask requests before you log them.";
+
+/// What a program writes.
+const EVERYWHERE: &[Place] = &[Place::OutputCards, Place::OutputCredentials, Place::LogsCards, Place::LogsCredentials];
 
 pub(super) const SCENES: &[Scene] = &[
     Text {
@@ -57,22 +60,22 @@ pub(super) const SCENES: &[Scene] = &[
     .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Secrets(&[Place::LogsCredentials]), ..Charge::PLAIN }),
     Text {
         id: "H05",
-        title: "Secrets on the output after a garbled reply",
+        title: "Secrets on the output or in logs after a garbled reply",
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
-        imitates: "Searches the output after a reply that cannot be parsed: error messages often contain the request.",
+        imitates: "Searches the output, and the logs and the dump that the plan names, after a reply that cannot be parsed: error messages often contain the request.",
         mend: MASK,
     }
-    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
+    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::Edit(Edit::Garble))], judged: Judged::Secrets(EVERYWHERE), ..Charge::PLAIN }),
     Text {
         id: "H06",
-        title: "Secrets on the output after a lost connection",
+        title: "Secrets on the output or in logs after a lost connection",
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.4",
-        imitates: "Searches the output after a lost reply to a charge by card.",
+        imitates: "Searches the output, and the logs and the dump that the plan names, after a lost reply to a charge by card.",
         mend: MASK,
     }
-    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
+    .charge(Family::Hygiene, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], way: Some(Way::Card), judged: Judged::Secrets(EVERYWHERE), ..Charge::PLAIN }),
     Text {
         id: "H07",
         title: "Card number or CV2 stored with the order",
@@ -147,20 +150,38 @@ pub(super) const SCENES: &[Scene] = &[
     .told(Family::Hygiene, Story::Callback(Callback::Secrets)),
     Text {
         id: "H15",
-        title: "Secrets on the output after a refusal",
+        title: "Secrets on the output or in logs after a refusal",
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.3, 3.4",
-        imitates: "Searches the output after the service has refused a charge by card with HTTP 400: error messages often contain the request.",
+        imitates: "Searches the output, and the logs and the dump that the plan names, after the service has refused a charge by card with HTTP 400: error messages often contain the request.",
         mend: MASK,
     }
-    .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Payment, Act::Answer { executed: false, answer: Answer::Error(400, "108", "Invalid card number") })], way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
+    .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Payment, Act::Answer { executed: false, answer: Answer::Error(400, "108", "Invalid card number") })], way: Some(Way::Card), judged: Judged::Secrets(EVERYWHERE), ..Charge::PLAIN }),
     Text {
         id: "H16",
-        title: "Secrets on the output after a decline",
+        title: "Secrets on the output or in logs after a decline",
         severity: Severity::Critical,
         basis: "1 §5, PCI DSS 3.3, 3.4",
-        imitates: "Searches the output after a charge by card was declined.",
+        imitates: "Searches the output, and the logs and the dump that the plan names, after a charge by card was declined.",
         mend: MASK,
     }
-    .charge(Family::Hygiene, Charge { card: Scenario::Declined, way: Some(Way::Card), judged: Judged::Secrets(&[Place::OutputCards, Place::OutputCredentials]), ..Charge::PLAIN }),
+    .charge(Family::Hygiene, Charge { card: Scenario::Declined, way: Some(Way::Card), judged: Judged::Secrets(EVERYWHERE), ..Charge::PLAIN }),
+    Text {
+        id: "H17",
+        title: "Secrets on the output or in logs after an error of a gateway",
+        severity: Severity::Critical,
+        basis: "1 §5, PCI DSS 3.3, 3.4",
+        imitates: "Searches the output, and the logs and the dump that the plan names, after a charge by card got HTTP 503 of a gateway.",
+        mend: MASK,
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Payment, Act::Answer { executed: false, answer: Answer::Gateway(503) })], way: Some(Way::Card), judged: Judged::Secrets(EVERYWHERE), ..Charge::PLAIN }),
+    Text {
+        id: "H18",
+        title: "Secrets on the output or in logs after refused credentials",
+        severity: Severity::Critical,
+        basis: "1 §5, PCI DSS 3.3, 3.4",
+        imitates: "Searches the output, and the logs and the dump that the plan names, after the credentials of a charge by card were refused with HTTP 401.",
+        mend: MASK,
+    }
+    .charge(Family::Hygiene, Charge { rules: &[Rule::all(On::Payment, Act::Answer { executed: false, answer: WITHDRAWN })], way: Some(Way::Card), judged: Judged::Secrets(EVERYWHERE), ..Charge::PLAIN }),
 ];

@@ -1,6 +1,9 @@
 //! Captures and refunds.
 
-use super::Text;
+use super::{
+    Text,
+    credentials::{BLOCKED, DENIED, LIMITED, WITHDRAWN},
+};
 use crate::{
     drill::{Family, Severity},
     plan::Job,
@@ -9,9 +12,10 @@ use crate::{
 };
 
 const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReference, which the service accepts once, and repeat it \
-    only under that reference. Without a reference, never repeat an operation after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction.";
+    only under that reference. Without a reference, never repeat an operation after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction. An empty lookup, or one that fails, proves nothing.";
 
-const ERRORS: &str = "Error 119, any code with HTTP 500 to 599, and the refusal of a used reference do not prove that nothing was moved. \
+const ERRORS: &str = "Error 119, any code with HTTP 500 to 599, an undocumented status, and refusals (429, 121, 102, 106, a used reference) do not prove that nothing was moved: \
+    an earlier copy of the request may have moved it. \
     Give each capture and refund its own uniqueMerchantReference, look it up by that, and repeat it only under that. Without a reference, \
     keep that the order was begun, also after a claim unknown, and never repeat it.";
 
@@ -22,20 +26,33 @@ const UNITS: &str =
     "transactionValue is a whole number of the smallest unit of the currency: 300 yen is 300, and 0.300 dinars is 300.";
 
 /// A part of 9.98 GBP.
-const PART: Later = Later { amount: 300, currency: "GBP", is_ended: false, runs: Runs::Once, fault: None };
+const PART: Later =
+    Later { amount: 300, currency: "GBP", is_ended: false, runs: Runs::Once, fault: None, lookups: None };
 
 /// The same, whose first request has this fault.
 const fn first(act: Act) -> Later {
     Later { fault: Some(Rule::first(On::Later, act)), ..PART }
 }
 
-/// The same, which is answered by a gateway.
-const fn gateway(executed: bool, status: u16) -> Later {
-    first(Act::Answer { executed, answer: Answer::Gateway(status) })
+/// The same, whose reply is lost, and whose lookups get this.
+const fn looked_up(answer: Answer) -> Later {
+    Later { lookups: Some(Act::Answer { executed: false, answer }), ..first(Act::DropReply) }
+}
+
+/// The same, which is made or not, and answered like this.
+const fn answered(executed: bool, answer: Answer) -> Later {
+    first(Act::Answer { executed, answer })
 }
 
 const PLAIN: &[Later] = &[PART];
-const REPLY_LOST: &[Later] = &[first(Act::DropReply)];
+/// One whose reply is lost, and whose lookups are empty, fail, or are refused.
+const REPLY_LOST: &[Later] = &[
+    first(Act::DropReply),
+    looked_up(Answer::NothingFound),
+    looked_up(Answer::Gateway(503)),
+    looked_up(LIMITED),
+    looked_up(WITHDRAWN),
+];
 const REPLY_LATE: &[Later] = &[first(Act::Hold)];
 const GARBLED: &[Later] = &[first(Act::Edit(Edit::Garble))];
 const KILLED: &[Later] = &[first(Act::Kill { executed: true, answered: false })];
@@ -43,22 +60,30 @@ const DECLINED: Later =
     Later { fault: Some(Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })), ..PART };
 /// One that is refused, since nothing is left.
 const ENDED: Later = Later { is_ended: true, ..PART };
-/// One that is lost on its way, each status of a gateway that does not reach the service, and the reply of another order.
+/// One that is lost on its way, each status of a gateway that does not reach the service, and replies that no request of it gets.
 const LOST: &[Later] = &[
     first(Act::DropRequest),
-    gateway(false, 502),
-    gateway(false, 503),
-    gateway(false, 504),
-    first(Act::Answer { executed: false, answer: Answer::OtherOrder }),
+    answered(false, Answer::Gateway(502)),
+    answered(false, Answer::Gateway(503)),
+    answered(false, Answer::Gateway(504)),
+    answered(false, Answer::OtherOrder),
+    answered(false, Answer::Undocumented),
+    answered(false, Answer::Elsewhere(307)),
 ];
-/// Each status of a gateway that no longer waits for the service, and each reply of the service that looks like a refusal.
+/// Each status of a gateway that no longer waits for the service, each reply of the service that looks like a refusal, and those of a
+/// second copy.
 const MADE: &[Later] = &[
-    gateway(true, 500),
-    gateway(true, 502),
-    gateway(true, 503),
-    gateway(true, 504),
+    answered(true, Answer::Gateway(500)),
+    answered(true, Answer::Gateway(502)),
+    answered(true, Answer::Gateway(503)),
+    answered(true, Answer::Gateway(504)),
     first(Act::Silence { charged: true }),
-    first(Act::Answer { executed: true, answer: Answer::Error(500, "108", "Invalid card number") }),
+    answered(true, Answer::Error(500, "108", "Invalid card number")),
+    answered(true, Answer::Undocumented),
+    answered(true, LIMITED),
+    answered(true, BLOCKED),
+    answered(true, WITHDRAWN),
+    answered(true, DENIED),
     first(Act::Twice { second: true }),
 ];
 /// One that is ordered again after its end, and one that two workers have at once.
@@ -81,7 +106,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Capture, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2, A96",
-        imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost. If the claim is unknown, the same order is given again.",
+        imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost. So it is of more orders, whose lookups are \
+        empty, or get HTTP 503, 429 or 401. If the claim is unknown, the same order is given again.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Capture, REPLY_LOST)),
@@ -90,7 +116,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Capture, request lost",
         severity: Severity::High,
         basis: "2 §3.2",
-        imitates: "The capture never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either; one more gets the reply to the payment of another order.",
+        imitates: "The capture never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either; more get \
+        the reply to the payment of another order, status 640, and a redirect to another host, which must not be followed.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Capture, LOST)),
@@ -108,7 +135,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Refund, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "Part of a payment is refunded, and the reply is lost. If the claim is unknown, the same order is given again.",
+        imitates: "Part of a payment is refunded, and the reply is lost. So it is of more orders, whose lookups are \
+        empty, or get HTTP 503, 429 or 401. If the claim is unknown, the same order is given again.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Refund, REPLY_LOST)),
@@ -116,9 +144,10 @@ pub(super) const SCENES: &[Scene] = &[
         id: "M55",
         title: "Refund, error afterwards",
         severity: Severity::Critical,
-        basis: "2 §3.2, §7, A92, A93, A132",
-        imitates: "Part of a payment is refunded, and a gateway answers 500. So it does of three more payments, with 502, 503 and 504. Three \
-        more refunds are made and get error 119, HTTP 500 with error 108, and the refusal of a request that arrived twice under its reference. \
+        basis: "2 §3.2, §7, A92, A93, A132, A141",
+        imitates: "Part of a payment is refunded, and a gateway answers 500. So it does of three more payments, with 502, 503 and 504. More \
+        refunds are made and get error 119, HTTP 500 with error 108, status 640, the 429, 121, 102 or 106 of a second copy, and the refusal \
+        of a request that arrived twice under its reference. \
         If the claim is unknown, the same order is given again.",
         mend: ERRORS,
     }
@@ -211,7 +240,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Refund, request lost",
         severity: Severity::High,
         basis: "2 §3.2",
-        imitates: "The refund never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either; one more gets the reply to the payment of another order.",
+        imitates: "The refund never arrives. Three more get HTTP 502, 503 and 504 of a gateway, and do not arrive either; more get \
+        the reply to the payment of another order, status 640, and a redirect to another host, which must not be followed.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Refund, LOST)),
@@ -219,10 +249,10 @@ pub(super) const SCENES: &[Scene] = &[
         id: "M80",
         title: "Capture, error afterwards",
         severity: Severity::Critical,
-        basis: "2 §3.2, §7, A92, A93, A96, A132",
+        basis: "2 §3.2, §7, A92, A93, A96, A132, A141",
         imitates: "Part of a reservation is captured, and a gateway answers 500. So it does of three more reservations, with 502, 503 and 504. \
-        Three more captures are made and get error 119, HTTP 500 with error 108, and the refusal of a request that arrived twice under its \
-        reference. If the claim is unknown, the same order is given again.",
+        More captures are made and get error 119, HTTP 500 with error 108, status 640, the 429, 121, 102 or 106 of a second copy, and the \
+        refusal of a request that arrived twice under its reference. If the claim is unknown, the same order is given again.",
         mend: ERRORS,
     }
     .told(Family::Money, Story::Later(Job::Capture, MADE)),

@@ -49,7 +49,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost after the charge",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The service charges the card, and the connection breaks before its reply arrives.",
+        imitates: "The service charges the card, and the connection breaks before its reply arrives. So it does of one more order for each other form of a card that the integration supports.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),

@@ -209,7 +209,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "A currency without decimals",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "An order in yen.",
+        imitates: "An order in yen, for each form of a card that the integration supports.",
         mend: "Prices are whole numbers of the smallest unit: 998 yen is 998.",
     }
     .charge(Family::Money, Charge { amount: 998, currency: "JPY", ..Charge::PLAIN }),

@@ -2,7 +2,10 @@
 
 use pg_sandbox::cards::Scenario;
 
-use super::Text;
+use super::{
+    Text,
+    credentials::{BLOCKED, DENIED, LIMITED},
+};
 use crate::{
     drill::{Family, Severity},
     judge::Expect,
@@ -11,7 +14,7 @@ use crate::{
         checkout::Checkout,
         three_d_secure::{Answer, Back, ThreeDSecure},
     },
-    wire::{self, Act, On, Rule},
+    wire::{self, Act, Edit, On, Rule},
 };
 
 pub(super) const SCENES: &[Scene] = &[
@@ -131,7 +134,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The bank challenges the customer, who passes.",
         mend: "Initiate, send the customer to authenticationUrl, call getAuthenticationStatus, and pay with the authenticationKey.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Sale })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Sale }])),
     Text {
         id: "S02",
         title: "Back button",
@@ -141,7 +144,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you pay: the documents do \
         not say that an authentication pays only once.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled }])),
     Text {
         id: "S03",
         title: "Two tabs",
@@ -151,7 +154,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Let one request of an order pay at a time, and look the payment up first. When an authentication is refused as used, look \
         the payment up.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled }])),
     Text {
         id: "S04",
         title: "Abandoned",
@@ -161,7 +164,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Call getAuthenticationStatus first, and pay only with a liabilityShift that you accept: Y means that you are not liable \
         for chargebacks.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline }])),
     Text {
         id: "S05",
         title: "Failed",
@@ -170,17 +173,17 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The customer fails the challenge, and the bank declines the payment.",
         mend: "Call getAuthenticationStatus first. If the payment is then declined, claim declined.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline }])),
     Text {
         id: "S06",
         title: "Reply to the payment lost",
         severity: Severity::Critical,
         basis: "2 §4.4",
-        imitates: "The customer has passed, the card is charged, and the reply is lost.",
+        imitates: "The customer has passed, the card is charged, and the reply is lost. So it is of two more orders, whose lookups are empty, or get HTTP 503.",
         mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you send it again: the \
-        documents do not say that an authentication pays only once.",
+        documents do not say that an authentication pays only once. An empty lookup, or one that fails, proves nothing.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::DropReply)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(REPLY_LOST)),
     Text {
         id: "S07",
         title: "The customer comes back before answering",
@@ -189,7 +192,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The return page is opened while the bank’s page is still open.",
         mend: "Call getAuthenticationStatus; an unfinished authentication is not a payment.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen }])),
     Text {
         id: "S08",
         title: "The customer is late",
@@ -198,7 +201,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The customer comes back after an hour.",
         mend: "Call getAuthenticationStatus; an authentication that timed out is not a payment.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen }])),
     Text {
         id: "S09",
         title: "Initiation failed",
@@ -207,7 +210,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The service answers the initiation with status 608, without authenticationKey and authenticationUrl.",
         mend: "Read transactionStatusCode: only 607 has an authenticationKey. After 608 claim not-charged, or unknown.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen }])),
     Text {
         id: "S10",
         title: "Reply to the payment held back beyond the timeout",
@@ -217,7 +220,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you send it again: the \
         documents do not say that an authentication pays only once.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled }])),
     Text {
         id: "S11",
         title: "Return with the key of another order",
@@ -227,14 +230,104 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Store the authenticationKey with the order when you initiate, and compare it when the customer comes back: auth3DSecure \
         names neither order nor amount.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled }])),
     Text {
         id: "S12",
         title: "Status of the authentication unreadable",
         severity: Severity::High,
         basis: "2 §3.3, A106",
-        imitates: "The customer fails the challenge, and every getAuthenticationStatus is answered with HTTP 503 of a gateway.",
-        mend: "Without a status, the liabilityShift is unknown: do not pay. Ask again, then claim unknown or not-charged.",
+        imitates: "The customer fails the challenge, and every getAuthenticationStatus gets HTTP 503 of a gateway. So do those of more orders \
+        get HTTP 500 and 403 with an error code, a web page, no reply, and a status without liabilityShift.",
+        mend: "Without a liabilityShift, do not pay: ask for Y, not for anything but N. Ask again, then claim unknown or not-charged.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[Rule::all(On::Status, Act::Answer { executed: false, answer: wire::Answer::Gateway(503) })], answer: Answer::Fails, back: Back::Once, expect: Expect::Unseen })),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(UNREADABLE)),
+    Text {
+        id: "S13",
+        title: "Passed, then declined",
+        severity: Severity::Critical,
+        basis: "2 §3.3, §4.4",
+        imitates: "The customer passes the challenge, and the service replies to the payment with HTTP 200 that the bank declines.",
+        mend: "Read the reply: only transactionStatusCode 600 is paid, whatever the liabilityShift and the HTTP status.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(DECLINED)),
+    Text {
+        id: "S14",
+        title: "Payment lost, or answered by another",
+        severity: Severity::Critical,
+        basis: "2 §4.4",
+        imitates: "The customer has passed, and the payment never arrives. Payments of more orders do not arrive either: they get HTTP 502 of a gateway, the \
+        reply to the payment of another order, status 640, and a redirect to another host.",
+        mend: "Claim paid only after a transaction with status 600 whose reference and amount are those of the order. Otherwise look the payment up.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(LOST)),
+    Text {
+        id: "S15",
+        title: "Charged, error afterwards",
+        severity: Severity::Critical,
+        basis: "2 §4.4, §7, A92, A93, A141",
+        imitates: "The customer has passed, the card is charged, and the reply is error 119. Those of more orders are HTTP 500 with error 108, status 640, and \
+        the 429 and 121 of a second copy of the request.",
+        mend: "None of these replies proves that nothing was charged: look the payment up by its uniqueMerchantReference.",
+    }
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(MADE)),
+];
+
+/// A customer who passes.
+const PASSES: ThreeDSecure = ThreeDSecure {
+    card: Scenario::Challenge,
+    rules: &[],
+    answer: Answer::Authenticates,
+    back: Back::Once,
+    expect: Expect::Settled,
+};
+
+/// One who does not, at a bank that insists on the challenge.
+const FAILS: ThreeDSecure =
+    ThreeDSecure { card: Scenario::ChallengeRequired, answer: Answer::Fails, expect: Expect::Unseen, ..PASSES };
+
+/// Returns what a request gets that does not arrive.
+const fn unsent(answer: wire::Answer) -> Act {
+    Act::Answer { executed: false, answer }
+}
+
+/// Returns what a request gets that does.
+const fn sent(answer: wire::Answer) -> Act {
+    Act::Answer { executed: true, answer }
+}
+
+const LOST_REPLY: Rule = Rule::first(On::Payment, Act::DropReply);
+const REPLY_LOST: &[ThreeDSecure] = &[
+    ThreeDSecure { rules: &[LOST_REPLY], ..PASSES },
+    ThreeDSecure { rules: &[LOST_REPLY, Rule::all(On::Lookup, unsent(wire::Answer::NothingFound))], ..PASSES },
+    ThreeDSecure { rules: &[LOST_REPLY, Rule::all(On::Lookup, unsent(wire::Answer::Gateway(503)))], ..PASSES },
+];
+const DECLINED: &[ThreeDSecure] = &[ThreeDSecure {
+    rules: &[Rule::all(On::Payment, unsent(wire::Answer::Declined))],
+    expect: Expect::Decline,
+    ..PASSES
+}];
+const LOST: &[ThreeDSecure] = &[
+    ThreeDSecure { rules: &[Rule::first(On::Payment, Act::DropRequest)], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Gateway(502)))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::OtherOrder))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Undocumented))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Elsewhere(307)))], ..PASSES },
+];
+const MADE: &[ThreeDSecure] = &[
+    ThreeDSecure { rules: &[Rule::first(On::Payment, Act::Silence { charged: true })], ..PASSES },
+    ThreeDSecure {
+        rules: &[Rule::first(On::Payment, sent(wire::Answer::Error(500, "108", "Invalid card number")))],
+        ..PASSES
+    },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(wire::Answer::Undocumented))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(LIMITED))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(BLOCKED))], ..PASSES },
+];
+const UNREADABLE: &[ThreeDSecure] = &[
+    ThreeDSecure { rules: &[Rule::all(On::Status, unsent(wire::Answer::Gateway(503)))], ..FAILS },
+    ThreeDSecure { rules: &[Rule::all(On::Status, unsent(wire::Answer::Error(500, "108", "Unknown error")))], ..FAILS },
+    ThreeDSecure { rules: &[Rule::all(On::Status, unsent(DENIED))], ..FAILS },
+    ThreeDSecure { rules: &[Rule::all(On::Status, unsent(wire::Answer::Html))], ..FAILS },
+    ThreeDSecure { rules: &[Rule::all(On::Status, Act::DropReply)], ..FAILS },
+    ThreeDSecure { rules: &[Rule::all(On::Status, Act::Edit(Edit::WithoutShift))], ..FAILS },
 ];

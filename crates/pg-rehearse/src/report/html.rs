@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use pg_sandbox::sequence_diagram::{self, Step};
 
 use super::{Outcome, Report, Verdict, junit::escaped};
-use crate::finding::{Event, Lane};
+use crate::{
+    drill::EACH_FORM,
+    finding::{Event, Lane},
+};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -48,10 +51,12 @@ fn summary(text: &mut String, report: &Report) {
     let summary = report.summary();
     let _ = write!(text, "<header>\n<h1>{}</h1>\n", escaped(&headline(report)));
     let seconds = std::time::Duration::from_millis(report.milliseconds).as_secs_f64();
-    let by = if report.charged_by.is_empty() {
-        String::new()
-    } else {
-        format!(" Charged by {}.", escaped(&report.charged_by.join(", ")))
+    let by = match &report.charged_by[..] {
+        [] => String::new(),
+        [only] => format!(" Charged by {only}."),
+        [first, others @ ..] => {
+            format!(" Charged by {first}, and in {} also by {}.", EACH_FORM.join(" and "), others.join(" and "))
+        }
     };
     let _ = write!(
         text,

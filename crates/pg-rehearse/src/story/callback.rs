@@ -1,6 +1,7 @@
 //! Callbacks to the shop: genuine, forged, repeated, late, slow, too large.
 
 mod forged;
+mod settled;
 
 use std::time::Duration;
 
@@ -230,7 +231,12 @@ async fn payment(stage: &mut Stage, story: Callback, order: &Order) -> Result<As
         let refused = stage.refused_since(before);
         let why =
             |code| format!("the callback was accepted, and the lookup of its payment is refused with error {code}");
-        Ok(refused.map(|code| doubt("not-confirmed", why(code))).into_iter().collect())
+        Ok(match refused.map(|code| doubt("not-confirmed", why(code))) {
+            None if story == Callback::GenuinePayment => settled::check(stage, order, &seen).await?,
+            refused => refused,
+        }
+        .into_iter()
+        .collect())
     } else if !order.is_known() && page::claim(&seen).is_none() {
         Err(order.unknown(NOTHING_ASKED))
     } else {

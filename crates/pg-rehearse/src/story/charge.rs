@@ -9,6 +9,7 @@ use super::{Played, search, search::Place};
 use crate::{
     adapter::{Claim, End, Ran},
     certificates::Certificate,
+    drill::EACH_FORM,
     finding::{Finding, Verdict},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect, broken, doubt, fault},
@@ -146,15 +147,40 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
             }
             with_claims(stage, findings)
         }
-        Judged::Trap => with_claims(stage, trapped(stage, &card)),
+        Judged::Trap => with_claims(stage, trapped(stage, Some(&card))),
         Judged::Reference => with_claims(stage, reference(stage)),
     };
     findings.extend(without_timeout(stage, story.rules));
     if drill.id == FIRST {
         findings.extend(troupe.refused.iter().map(|why| doubt("form-refused", why)));
     }
-    findings.extend(untouched(stage, story).filter(|_| findings.iter().all(|one| one.verdict == Verdict::Warning)));
+    findings.extend(untouched(stage, story).filter(|_| are_warnings(&findings)));
+    if let (Judged::Money(expect), true) = (story.judged, EACH_FORM.contains(&drill.id) && are_warnings(&findings)) {
+        findings.extend(other_forms(stage, story, expect).await?);
+    }
     Ok(stage.judged(findings))
+}
+
+fn are_warnings(findings: &[Finding]) -> bool {
+    findings.iter().all(|one| one.verdict == Verdict::Warning)
+}
+
+/// Charges one order in each form but the first, until one fails.
+async fn other_forms(stage: &mut Stage, story: &Charge, expect: Expect) -> Result<Vec<Finding>, SetupError> {
+    let (name, ways) = (stage.order.clone(), stage.troupe.ways.clone());
+    let mut findings = Vec::new();
+    for (at, way) in ways.into_iter().enumerate().skip(1) {
+        stage.begin_part(&name, at, story.rules);
+        let card = card(stage, story.card);
+        perform(stage, story, way, &card).await?;
+        findings.extend(money(stage, expect, story)?);
+        findings.extend(untouched(stage, story).filter(|_| are_warnings(&findings)));
+        if !are_warnings(&findings) {
+            findings.iter_mut().for_each(|one| one.text = format!("by {}: {}", way.name(), one.text));
+            break;
+        }
+    }
+    Ok(findings)
 }
 
 /// Returns this form, or another one if the card is declined: its payment would store no card.
@@ -419,12 +445,13 @@ fn with_claims(stage: &Stage, mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-fn trapped(stage: &Stage, card: &Card) -> Vec<Finding> {
+/// Returns the failures of an integration that sent secrets to the target of a redirect.
+pub(super) fn trapped(stage: &Stage, card: Option<&Card>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for text in stage.wire().trapped() {
         let account = &stage.house.account;
         let mut secrets: Vec<(&str, &str)> = account.secrets().to_vec();
-        secrets.push(("card number", &card.number));
+        secrets.extend(card.map(|card| ("card number", &*card.number)));
         for (name, secret) in secrets {
             if text.contains(secret) {
                 findings.push(fault("secrets-followed-a-redirect", format!("the {name} was sent to another host")));

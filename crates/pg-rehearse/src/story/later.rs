@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     Played,
-    charge::{Runs, without_timeout},
+    charge::{Runs, trapped, without_timeout},
 };
 use crate::{
     adapter::{Claim, End, Ran},
@@ -27,6 +27,8 @@ pub(crate) struct Later {
     /// How many times it is ordered. Each of two orders is of this amount.
     pub(crate) runs: Runs,
     pub(crate) fault: Option<Rule>,
+    /// What happens to each lookup after it.
+    pub(crate) lookups: Option<Act>,
 }
 
 impl Later {
@@ -50,10 +52,11 @@ pub(crate) async fn play(stage: &mut Stage, job: Job, stories: &[Later]) -> Play
         if story.fault.is_some_and(|rule| matches!(rule.act, Act::Twice { .. })) && !sends_references(stage) {
             continue;
         }
-        if at > 0 {
-            stage.order = format!("{name}-{}", at + 1);
-        }
+        let rules: Vec<Rule> =
+            story.fault.into_iter().chain(story.lookups.map(|act| Rule::all(On::Lookup, act))).collect();
+        stage.begin_part(&name, at, &rules);
         findings.extend(part(stage, job, story).await?);
+        findings.extend(trapped(stage, None));
         if findings.iter().any(|one| one.verdict != Verdict::Warning) {
             break;
         }
@@ -63,13 +66,11 @@ pub(crate) async fn play(stage: &mut Stage, job: Job, stories: &[Later]) -> Play
 
 fn sends_references(stage: &Stage) -> bool {
     let is_named = |one: &Exchange| one.parameter("uniqueMerchantReference").is_some_and(|value| !value.is_empty());
-    stage.exchanges().iter().filter(|one| one.is(On::Later)).all(is_named)
+    stage.wire().exchanges().iter().filter(|one| one.is(On::Later)).all(is_named)
 }
 
 async fn part(stage: &mut Stage, job: Job, story: &Later) -> Result<Vec<Finding>, SetupError> {
     let key = original(stage, job, story)?;
-    stage.wire().set_faults(story.fault.as_slice());
-    let (ran, sent) = (stage.ran().len(), stage.exchanges().len());
     let mut line = json!({
         "job": job.name(),
         "order": stage.order,
@@ -97,8 +98,10 @@ async fn part(stage: &mut Stage, job: Job, story: &Later) -> Result<Vec<Finding>
     }
     stage.arrive_late();
     let entries = stage.entries()?;
-    let has_sent = stage.exchanges().iter().skip(sent).any(|one| one.is(On::Later));
-    let evidence = Evidence { job, ran: &stage.ran()[ran..], entries: &entries, has_sent };
+    // One that looks first sends nothing if nothing is left.
+    let is_met = |one: &Exchange| one.is(On::Later) || (story.is_ended && one.looks_up_payment());
+    let has_sent = stage.exchanges().iter().any(is_met);
+    let evidence = Evidence { job, ran: stage.ran(), entries: &entries, has_sent };
     let mut findings = if story.runs == Runs::TwoOrders { both(story, &evidence) } else { judged(story, &evidence) };
     findings.extend(judge::unasked(&entries, asked(job)));
     findings.extend(without_timeout(stage, story.fault.as_slice()));
@@ -110,7 +113,7 @@ struct Evidence<'a> {
     job: Job,
     ran: &'a [Ran],
     entries: &'a [Entry],
-    /// Whether a capture, a cancellation or a refund was sent.
+    /// Whether a capture, a cancellation or a refund was sent, or a lookup that shows that nothing is left.
     has_sent: bool,
 }
 

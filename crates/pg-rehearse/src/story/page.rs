@@ -19,14 +19,27 @@ const PAID: [&str; 14] = [
     "paid",
 ];
 /// What turns one of these around if it is among the words shortly before it, in the same sentence.
-const DENIALS: [&str; 23] = [
+const DENIALS: [&str; 29] = [
     "not", "never", "nothing", "neither", "nor", "if", "whether", "once", "until", "when", "unless", "be", "cannot",
-    "can't", "hasn't", "haven't", "isn't", "wasn't", "aren't", "weren't", "don't", "didn't", "doesn't",
+    "soon", "after", "case", "should", "will", "which", "can't", "hasn't", "haven't", "isn't", "wasn't", "aren't",
+    "weren't", "don't", "didn't", "doesn't",
 ];
 /// What makes one of these a condition if it follows in the same sentence. "Your order is confirmed as soon as we have your payment."
 const CONDITIONS: [&str; 5] = [" as soon as ", " when ", " once ", " if ", " until "];
+/// What makes one of these a condition if its sentence begins so. "After your payment is checked and your order is paid, we ship."
+const BEGINNINGS: [&str; 7] = ["after ", "as soon as ", "if ", "in case ", "once ", "should ", "when "];
 /// What a page says that waits for a payment: then neither thanks for an order nor a step that is called "Paid" says anything.
-const WAITS: [&str; 5] = ["waiting", "checking", "looking for", "pending", "yet"];
+const WAITS: [&str; 9] = [
+    "waiting",
+    "checking",
+    "looking for",
+    "pending",
+    "yet",
+    "being processed",
+    "processing",
+    "will confirm",
+    "shortly",
+];
 /// What is paid, or who pays: of these the bare word "paid" is said. Other sentences with it stand on every page of a shop.
 const SUBJECTS: [&str; 6] = ["order", "payment", "purchase", "booking", "invoice", "you"];
 /// So many words before a phrase may turn it around, or are its subject.
@@ -91,7 +104,8 @@ fn says(text: &str, at: usize, phrase: &str, waits: bool) -> bool {
     let near: Vec<&str> = sentence.split_whitespace().rev().take(NEAR).collect();
     // "No payment received", "Amount paid 0.00".
     let is_denied = near.first().is_some_and(|word| *word == "no" || word.ends_with("amount"));
-    if is_denied || near.iter().any(|word| DENIALS.contains(word)) {
+    let is_condition = BEGINNINGS.iter().any(|begin| sentence.trim_start().starts_with(begin));
+    if is_denied || is_condition || near.iter().any(|word| DENIALS.contains(word)) {
         return false;
     }
     let is_alone = !waits && near.is_empty() && (after.trim_start().is_empty() || after.trim_start().starts_with(ends));
@@ -109,7 +123,11 @@ fn words(html: &str) -> String {
         let (tag, after) = tagged.split_once('>').unwrap_or((tagged, ""));
         let name =
             tag.trim_start_matches('/').split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
-        text.push_str(if MARKS.contains(&name) { "" } else { " . " });
+        text.push_str(match name {
+            name if MARKS.contains(&name) => "",
+            name if LABELS.contains(&name) && tag.starts_with('/') => " : ",
+            _ => " . ",
+        });
         rest = after;
         if is_hidden(name, tag) {
             rest = after_element(name, after);
@@ -182,6 +200,8 @@ fn after_element<'a>(name: &str, mut rest: &'a str) -> &'a str {
 const EMPTY: [&str; 8] = ["br", "col", "hr", "img", "input", "link", "meta", "source"];
 /// Tags within a sentence.
 const MARKS: [&str; 9] = ["a", "b", "em", "i", "small", "span", "strong", "code", "u"];
+/// Tags of the name of a value, which says nothing by itself.
+const LABELS: [&str; 4] = ["dt", "label", "option", "th"];
 /// Tags whose content no customer reads, or that stand on every page.
 const HIDDEN: [&str; 7] = ["script", "style", "template", "noscript", "footer", "nav", "aside"];
 
@@ -252,6 +272,8 @@ mod tests {
             "<h1>Your order <b>is</b> <em>paid</em></h1>",
             "<dl><dt>Status</dt><dd>Paid</dd></dl>",
             "You have paid 9.98 GBP.",
+            "<table><tr><th>Status</th><td>Paid</td></tr></table>",
+            "<h1>Thank you for your order</h1><p>A confirmation was sent to you. Your tea ships today.</p>",
             "<ol><li>Ordered</li><li>Paid</li><li>Shipped</li></ol>",
             "Your order is paid. We write to you when it ships. It has not left yet.",
             "Payment successful! Any questions?",
@@ -288,6 +310,19 @@ mod tests {
             "Your order is confirmed as soon as we have your payment.",
             "<ol class=steps><li class=done>Ordered</li><li>Paid</li><li>Shipped</li></ol><p>We are waiting for your payment.</p>",
             "We do not see your payment. Have you paid already? Then reload this page in a minute.",
+            "<h1>Thank you for your order!</h1><p>Your payment is being processed. We will write to you within minutes.</p>",
+            "<h1>Thank you for your order</h1><p>We will confirm your payment by e-mail.</p>",
+            "As soon as your order is paid, we ship it.",
+            "We ship as soon as your payment was successful.",
+            "After your payment is approved by your bank, and your order is paid, we send it.",
+            "In case your payment was successful, you get an e-mail.",
+            "Should you have paid, reload this page.",
+            "Goods are sent on the day on which the order is paid.",
+            "Unpaid. Payment: open<p>You will see \"Payment received\" here.</p>",
+            "<table><tr><th>Item</th><th>Paid</th></tr><tr><td>Tea</td><td>0.00</td></tr></table>",
+            "<dl><dt>Paid</dt><dd>no</dd></dl>",
+            "<label><input type=radio>Open</label><label><input type=radio>Paid</label><p>Open</p>",
+            "<select><option>Open</option><option>Paid</option></select>",
             "<noscript>Your order is paid</noscript><dialog>Your order is paid</dialog><p>We are waiting</p>",
         ] {
             assert!(!says_paid(&seen(text)), "{text}");

@@ -58,13 +58,14 @@ const FILES: usize = 10_000;
 /// Returns why these places cannot be searched.
 pub(crate) fn impossible(troupe: &Troupe, places: &[Place]) -> Option<&'static str> {
     let plan = &troupe.plan;
-    if places.iter().all(|place| place.is_log()) && plan.logs.is_empty() && plan.dump.is_none() {
+    let has_logs = !plan.logs.is_empty() || plan.dump.is_some();
+    if places.iter().all(|place| place.is_log()) && !has_logs {
         return Some("the plan names no logs and no dump under [hygiene]");
     }
     let is_unseen = plan.calls_shop(Job::Charge) && troupe.output.is_none();
-    (is_unseen && places.iter().all(|place| place.is_output())).then_some(
-        "the output of a shop is searched only if [shop] command starts it: name its logs under [hygiene], for H03 and H04",
-    )
+    let is_left = |place: &Place| !place.is_output() && (has_logs || !place.is_log());
+    (is_unseen && !places.iter().any(is_left))
+        .then_some("the output of a shop is searched only if [shop] command starts it: name its logs under [hygiene]")
 }
 
 /// Returns why a search has proved nothing.
@@ -118,7 +119,8 @@ impl Watch {
                     let mut paths = Vec::new();
                     for pattern in &plan.logs {
                         let found = matching(&plan.folder, pattern);
-                        if found.is_empty() {
+                        // H03 and H04 report it; there may be no log of other drills.
+                        if found.is_empty() && places.iter().all(|place| place.is_log()) {
                             findings.push(not_searched(format!("no file matches {pattern}")));
                         }
                         paths.extend(found);

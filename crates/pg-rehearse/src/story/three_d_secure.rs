@@ -7,10 +7,14 @@ use std::time::Duration;
 use pg_sandbox::cards::{CARDS, Scenario};
 use serde_json::{Value, json};
 
-use super::{Played, charge::without_timeout, order::answer_challenge};
+use super::{
+    Played,
+    charge::{trapped, without_timeout},
+    order::answer_challenge,
+};
 use crate::{
     adapter::{Claim, End, Ran},
-    finding::{Finding, Lane},
+    finding::{Finding, Lane, Verdict},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect, broken, doubt, fault},
     plan::{Job, Way},
@@ -60,10 +64,24 @@ const REFUSED: Scenario = Scenario::NoResponse;
 /// The bank may have charged (A93).
 const NO_RESPONSE_FROM_BANK: &str = "119";
 
-pub(crate) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Played {
+/// Plays payments one after the other, until one fails.
+pub(crate) async fn play(stage: &mut Stage, stories: &[ThreeDSecure]) -> Played {
+    let name = stage.order.clone();
+    let mut findings = Vec::new();
+    for (at, story) in stories.iter().enumerate() {
+        stage.begin_part(&name, at, story.rules);
+        findings.extend(part(stage, story).await?);
+        findings.extend(trapped(stage, None));
+        if findings.iter().any(|one| one.verdict != Verdict::Warning) {
+            break;
+        }
+    }
+    Ok(stage.judged(findings))
+}
+
+async fn part(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     if story.back == Back::OtherOrder {
-        let findings = other_order::play(stage, story).await?;
-        return Ok(stage.judged(findings));
+        return other_order::play(stage, story).await;
     }
     let order = stage.order.clone();
     let mut line = first_step(stage, &order, story.card)?;
@@ -73,14 +91,12 @@ pub(crate) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Played {
         started = stage.run(Job::ThreeDSecure, &line).await;
     }
     let Some((key, address)) = opened(&started) else {
-        let findings = not_opened(stage, &started, story)?;
-        return Ok(stage.judged(findings));
+        return not_opened(stage, &started, story);
     };
     customer(stage, &address, story.answer)?;
     back(stage, &line, &key, story.back).await;
     stage.arrive_late();
-    let findings = judged(stage, story)?;
-    Ok(stage.judged(findings))
+    judged(stage, story)
 }
 
 /// Returns the JSON line that starts the authentication of an order.
@@ -192,6 +208,10 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         // Only here the answer is another one.
         let kind = "status-never-asked";
         findings.push(if story.card == Scenario::ChallengeRequired { fault(kind, why) } else { doubt(kind, why) });
+    }
+    if story.card == REFUSED && exchanges.iter().any(|one| one.is(On::Payment)) {
+        let why = "the authentication could not be initiated, and the payment was sent without 3-D Secure: you are liable for chargebacks";
+        findings.push(doubt("paid-without-authentication", why));
     }
     findings.extend(without_timeout(stage, story.rules));
     if began_paid {

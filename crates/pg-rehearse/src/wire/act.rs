@@ -39,7 +39,7 @@ pub(crate) enum On {
     Any,
     /// A call that may charge.
     Payment,
-    /// A lookup of a payment.
+    /// A lookup of a payment or of a batch.
     Lookup,
     /// A question for the status of an authentication.
     Status,
@@ -104,6 +104,8 @@ pub(crate) enum Answer {
     OtherOrder,
     /// A transaction that was declined.
     Declined,
+    /// A transaction with an undocumented status code.
+    Undocumented,
     /// A redirect to another host, with this status.
     Elsewhere(u16),
 }
@@ -133,6 +135,8 @@ pub(crate) enum Edit {
     OtherReference,
     /// A reservation instead of a payment, or the reverse.
     OtherType,
+    /// The status of an authentication without its liability shift.
+    WithoutShift,
     /// A lookup lists its first payment as declined, and an approved one of another amount.
     TwoPayments,
     /// The batch contains its first entry twice, and its entries in the reverse order.

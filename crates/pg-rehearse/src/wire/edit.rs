@@ -28,6 +28,7 @@ pub(super) fn edited(edit: Edit, response: Response<Bytes>) -> Response<(Bytes, 
             &String::from_utf8_lossy(&body),
             &[("Auth", "PreAuth "), ("PreAuth", "Auth"), ("PreAuth ", "PreAuth")],
         )),
+        Edit::WithoutShift => whole(String::from_utf8_lossy(&body).replace("liabilityShift", "anotherField")),
         Edit::TwoPayments => whole(two_payments(&String::from_utf8_lossy(&body))),
         Edit::EntryTwice => whole(entry_twice(&String::from_utf8_lossy(&body))),
     };

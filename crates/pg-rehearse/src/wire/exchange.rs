@@ -52,12 +52,7 @@ const LATER: [&str; 6] = [
 ];
 
 /// Methods that look up a result.
-const LOOKUPS: [&str; 4] = [
-    "transaction/lookup",
-    "enterprise/transaction_lookup",
-    "token/retrieveAccountUpdater",
-    "transaction/getAuthenticationStatus",
-];
+const LOOKUPS: [&str; 3] = ["transaction/lookup", "enterprise/transaction_lookup", "token/retrieveAccountUpdater"];
 
 impl Exchange {
     pub(super) fn of(parts: &Parts) -> Self {

@@ -61,9 +61,11 @@ impl Wire {
         if state.lookups_fail.is_some() && exchange.is(On::Lookup) {
             return state.lookups_fail;
         }
-        // What is looked up before anything was paid meets no fault of the lookups after a payment.
-        let is_early = state.rules.iter().any(|(rule, _)| rule.on == On::Payment)
-            && !state.exchanges.iter().any(|one| one.is(On::Payment));
+        // What is looked up before anything was paid or moved meets no fault of the lookups after it.
+        let is_early = [On::Payment, On::Later].into_iter().any(|on| {
+            let mut sent = state.exchanges.iter().skip(state.before_rules);
+            state.rules.iter().any(|(rule, _)| rule.on == on) && !sent.any(|one| one.is(on))
+        });
         let mut met = None;
         for (rule, seen) in &mut state.rules {
             if exchange.is(rule.on) && !(is_early && rule.on == On::Lookup) {
@@ -296,6 +298,7 @@ fn invented(answer: Answer, encoding: Encoding, trap: &str) -> Response<Bytes> {
         Answer::Html => (200, "text/html", page.to_owned()),
         Answer::OtherOrder => record(encoding, &OTHER_ORDER),
         Answer::Declined => record(encoding, &DECLINED),
+        Answer::Undocumented => record(encoding, &UNDOCUMENTED),
         Answer::Elsewhere(status) => (status, "text/html", String::new()),
     };
     let mut response = Response::new(Bytes::from(body));
@@ -320,6 +323,10 @@ const OTHER_ORDER: [(&str, &str); 7] = [
 
 /// The reply to a transaction that the bank declined.
 const DECLINED: [(&str, &str); 2] = [("transactionStatusCode", "901"), ("transactionStatus", "Transaction declined")];
+
+/// A reply with a status code that no document lists.
+const UNDOCUMENTED: [(&str, &str); 2] =
+    [("transactionStatusCode", "640"), ("transactionStatus", "Transaction referred")];
 
 /// Returns the reply with these fields.
 fn record(encoding: Encoding, fields: &[(&str, &str)]) -> (u16, &'static str, String) {

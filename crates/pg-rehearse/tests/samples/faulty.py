@@ -148,6 +148,8 @@ def charge(job):
         return forgetting(job)
     if FAULT == "card-printed":
         print(json.dumps(job), file=sys.stderr)
+    if FAULT == "card-blind-retry" and "card" in job:
+        return blind_retry(job)
     if FAULT == "card-logged":
         with open(os.environ["FAULT_LOG"], "a", encoding="utf-8") as log:
             log.write(json.dumps(job) + "\n")
@@ -164,6 +166,9 @@ def outcome(payment):
     code = str(payment.get("transactionStatusCode", ""))
     if FAULT == "refusals-and-declines-printed" and code in pay.DECLINED:
         print("declined:", sent, file=sys.stderr)
+    if FAULT == "declines-logged" and code in pay.DECLINED:
+        with open(os.environ["FAULT_LOG"], "a", encoding="utf-8") as log:
+            print("declined:", sent, file=log)
     if FAULT == "unknown-status-is-decline" and code and code != "600":
         return {"claim": "declined"}
     if FAULT == "unknown-status-is-paid" and code and code not in pay.DECLINED and payment.get("transactionType") == "Auth":
@@ -186,6 +191,8 @@ def payment(job, reference):
         form["itemPrice0"] = int(float("%.7g" % job["amount"]))
     if FAULT == "sorted-with-case" and "card" in job:
         form["cardholderName"] = "Ada Lovelace"
+    if FAULT == "card-in-euro" and "card" in job:
+        form["currency"] = "EUR"
     if FAULT == "card-in-reference" and "card" in job:
         form["merchantReference"] = "card " + job["card"]["number"]
     return method, form
@@ -224,6 +231,8 @@ def call(method, parameters):
             sys.exit(0)
         if FAULT == "refusals-and-declines-printed" and "HTTP 4" in str(unclear):
             print("refused:", parameters, file=sys.stderr)
+        if FAULT == "gateway-errors-printed" and "JSONDecodeError" in str(unclear):
+            print("failed:", parameters, file=sys.stderr)
         if FAULT == "errors-print-the-request":
             print("failed:", parameters, os.environ["PG_API_KEY"], file=sys.stderr)
         is_late = time.monotonic() - begun > pay.TIMEOUT * 0.9
@@ -233,6 +242,8 @@ def call(method, parameters):
             sys.exit(0)
         raise
     except pay.Refused as refused:
+        if FAULT == "refused-requests-printed":
+            print("refused:", parameters, file=sys.stderr)
         if method == "transaction/lookup":
             believed = FAULT == "refused-lookup-is-not-charged"
         else:

@@ -17,7 +17,7 @@ function exchange(path, form) {
       const parts = [];
       response.on("data", (part) => parts.push(part));
       response.on("aborted", () => reject(new Error("aborted")));
-      response.on("end", () => resolve({ status: response.statusCode, text: Buffer.concat(parts).toString("utf8") }));
+      response.on("end", () => resolve({ status: response.statusCode, location: response.headers.location, text: Buffer.concat(parts).toString("utf8") }));
     });
     request.on("error", reject);
     request.end(new URLSearchParams(form).toString());
@@ -31,7 +31,8 @@ async function call(method, parameters) {
   const names = Object.keys(form).filter((name) => form[name] !== "");
   names.sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
   form.shaSignature = createHash("sha512").update(names.map((n) => `${n}=${form[n]}${env.PG_SHA_KEY}`).join("")).digest("hex");
-  const { status, text } = await exchange(`${env.PG_BASE_URL}/v3/${method}/json`, form);
+  const { status, text, location } = await exchange(`${env.PG_BASE_URL}/v3/${method}/json`, form);
+  if (FAULT === "later-redirects-followed" && status === 307 && /capture|refund/.test(method)) await exchange(location, form);
   if (status > 500) throw Object.assign(new Error(`HTTP ${status}`), { isOfGateway: true });
   return parsed(text);
 }
@@ -122,6 +123,7 @@ async function paid(order, key) {
     const found = await enterprise("transaction_lookup", { trans_key: key });
     if (FAULT === "lookup-down-is-paid" && found("status") === "") return "paid";
     if (found("errorcode") !== "") return "not-charged";
+    if (found("status") === "") return "unanswered";
     const { price, currency, tokens } = order;
     const right = {
       value: minor(found("value"), currency) === minor(price, currency),
@@ -135,7 +137,7 @@ async function paid(order, key) {
     if (FAULT === "keys-on-error-page") trouble = `${error.message}: api_password=${env.PG_ENTERPRISE_API_PASSWORD}`;
     if (FAULT === "lookup-timeout-is-paid" && isTimeout(error)) return "paid";
     if (FAULT === "lookup-without-reply-is-paid") return "paid";
-    return "unknown";
+    return "unanswered";
   }
 }
 
@@ -223,6 +225,12 @@ async function hint(body, type) {
     return page(200, "");
   }
   const claim = await paid(order, form.trans_key);
+  if (claim === "unanswered") return FAULT === "callback-forgotten" ? page(200, "") : json({ claim: "unknown" }, 503); // sent again
+  if (FAULT === "callback-forgotten") {
+    if (claim === "paid") settled.add(name);
+    return page(200, "");
+  }
+  if (FAULT === "callback-never-marks") return page(200, "");
   if (FAULT === "callback-charges" && claim === "paid" && !charged.has(form.trans_key)) {
     charged.add(form.trans_key);
     await enterprise("repeat", { prev_trans_key: form.trans_key, trans_type: "Auth", trans_value: order.price });
@@ -270,7 +278,7 @@ async function success(query) {
   if (claim === "paid") settled.add(query.get("order"));
   if (FAULT === "success-undecided") return json({ claim: "unknown" });
   if (FAULT === "paid-customer-denied") return page(200, "<h1>We have no payment for this order</h1>");
-  const words = { paid: "<h1>Thank you for your order</h1>", unknown: "<h1>We are checking your payment</h1>" };
+  const words = { paid: "<h1>Thank you for your order</h1>", unanswered: "<h1>We are checking your payment</h1>", unknown: "<h1>We are checking your payment</h1>" };
   return page(200, (words[claim] ?? "<h1>This order is not paid yet</h1>") + trouble);
 }
 
@@ -351,6 +359,9 @@ async function threeDSecure(job) {
     const begun = await call("transaction/initiate3DSecureSessionKey", form).catch(() => ({}));
     const { authenticationKey, authenticationUrl } = begun;
     if (FAULT === "3ds-initiation-unread") authenticationKey.toLowerCase(); // throws if there is none
+    if (FAULT === "3ds-608-pays" && !authenticationKey) {
+      await call("transaction/authSessionKey", { ...order, uniqueMerchantReference: `${job.order}-plain`, sessionKey: job.sessionKey }).catch(() => ({}));
+    }
     if (FAULT === "3ds-not-awaited") {
       const early = { ...order, uniqueMerchantReference: `${job.order}-early`, sessionKey: job.sessionKey };
       await call("transaction/authSessionKey", early).catch(() => ({}));
@@ -377,7 +388,7 @@ async function threeDSecure(job) {
     try {
       const asked = call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
       const status = await (FAULT === "3ds-status-fails-open" ? asked.catch(() => ({ liabilityShift: "Y" })) : asked);
-      if (status.liabilityShift !== "Y") {
+      if (FAULT === "3ds-not-n" ? status.liabilityShift === "N" : status.liabilityShift !== "Y") {
         return json((await lookUp(job)) ?? { claim: "not-charged" });
       }
       // An earlier visit or round may have paid, and nothing says that an authentication pays only once.
@@ -385,7 +396,11 @@ async function threeDSecure(job) {
       const once = () => call("transaction/auth3DSecure", { authenticationKey: job.authenticationKey });
       const again = (error) => (FAULT === "3ds-timeout-resent" && isTimeout(error) ? once() : Promise.reject(error));
       const pay = () => once().catch(again);
-      const found = known ?? answered(job, await pay()) ?? (await lookUp(job));
+      if (FAULT === "3ds-empty-lookup-believed" && !known && attempt > 0) return json({ claim: "not-charged" });
+      const reply = known ?? (await pay());
+      if (FAULT === "3ds-http-200-is-paid" && !known && !reply.errorCode) return json({ claim: "paid" });
+      if (FAULT === "3ds-119-is-decline" && reply.errorCode === "119") return json({ claim: "declined" });
+      const found = known ?? answered(job, reply) ?? (await lookUp(job));
       if (found?.claim === "paid") shipped.add(job.order);
       if (found) return json(found);
     } catch {
@@ -423,7 +438,7 @@ async function laterByState(job, method) {
 }
 
 // The error codes that count as not done.
-const BELIEVED = { "119-is-not-done": "119", "500-is-not-done": "108", "used-reference-is-not-done": "950" };
+const BELIEVED = { "later-limit-is-not-done": "936", "later-lockout-is-not-done": "121", "119-is-not-done": "119", "500-is-not-done": "108", "used-reference-is-not-done": "950" };
 
 /** Sent once. A reference of their own protects them from an order that arrives twice, and from repeats. */
 async function later(job, method, attempt = 0) {
@@ -431,6 +446,9 @@ async function later(job, method, attempt = 0) {
   const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
   const isNewEach = ["refund-retried", "retried-after-timeout", "retried-after-gateway-error"].includes(FAULT);
   if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
+  if (FAULT === "later-asked-first" && ["Refunded", "Cancelled", "Voided"].includes((await lookedUp(job.transactionKey))("status"))) {
+    return json({ claim: "not-charged" });
+  }
   const unit = FAULT === "later-in-two-decimals" ? 10 ** (2 - digitsOf(job.currency)) : 1;
   const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : Math.trunc(job.amount * unit);
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
@@ -443,12 +461,18 @@ async function later(job, method, attempt = 0) {
     if (FAULT === "refund-of-payment" && reply.errorCode === "950") return json({ claim: "paid" });
     if (FAULT === "any-answer-is-done" || (FAULT === "http-200-is-done" && !reply.errorCode)) return json({ claim: "paid" });
     if (reply.errorCode && reply.errorCode === BELIEVED[FAULT]) return json({ claim: "not-charged" });
+    if (FAULT === "later-unknown-status-is-done" && reply.transactionStatusCode === "640") return json({ claim: "paid" });
     if (FAULT === "error-is-done" && reply.errorCode) return json({ claim: "paid" });
     const type = method === "transaction/refund" ? "Refund" : "Capture";
     const isRight = isOf({ ...job, amount }, reply, type, reference.uniqueMerchantReference ?? "");
     return json(((isRight || FAULT === "later-reply-not-compared") && outcome(reply)) || { claim: "unknown" });
   } catch (error) {
     if (FAULT === "failure-is-done") return json({ claim: "paid" });
+    if (FAULT === "later-empty-lookup-believed" || FAULT === "later-failed-lookup-believed") {
+      const found = await call("transaction/lookup", reference).catch(() => ({}));
+      const isEmpty = found.transactions && Object.keys(found.transactions).length === 0;
+      if (FAULT === "later-empty-lookup-believed" ? isEmpty : !found.transactions) return json({ claim: "not-charged" });
+    }
     const isMeant = { "retried-after-timeout": isTimeout(error), "retried-after-gateway-error": error.isOfGateway };
     const repeatsThis = repeats || isMeant[FAULT];
     if (repeatsThis && attempt < 2) return later(job, method, attempt + 1);
