@@ -22,6 +22,8 @@
 //!   decides, and the result says so.
 //! - Callbacks are not trusted. A hint only makes the machine retrieve a batch earlier. A forged, repeated, early or late
 //!   hint costs at most one request, and at most one every five seconds for a batch.
+//! - A hint that may settle a doubt is kept until the service has answered for its batch key, or the doubt ends. 1,000 such hints are
+//!   kept, and one for each open batch.
 //! - The result of every batch is offered until the owner has taken it. The result lists every key of the batch, either
 //!   in an answer or as unanswered. After a crash a result may be offered again, with the same number: the first one
 //!   stands, also if the service no longer has it and the second says that it failed.

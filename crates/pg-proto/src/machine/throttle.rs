@@ -359,7 +359,7 @@ impl fmt::Display for StopReason {
             Self::Unanswered => f.write_str(
                 "too many requests without a readable reply before the service ever accepted the credentials; nothing is \
                  sent, because one more could lock the address out if they are wrong; check the address and the service; \
-                 sending continues a day after these requests, or after `resume_sending`",
+                 sending continues a day after these requests, or when it is resumed",
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! Lines of the input: a card key, a row with a card key in one column, or nothing.
 
-use pg_model::format::luhn_valid;
+use pg_model::{format::luhn_valid, mask};
 
 /// The name of the column with the card keys; case, spaces, hyphens and underscores do not matter.
 const COLUMN: &str = "cardkey";
@@ -63,7 +63,7 @@ fn wrong(key: &str) -> Option<&'static str> {
         Some("the card key is empty")
     } else if key.len() > LONGEST_KEY {
         Some("a card key has at most 255 bytes")
-    } else if key.chars().any(|c| c == ',' || c == '"') {
+    } else if key.contains([',', ';', '|', '"']) {
         Some("a line holds one card key; a table needs a header with the column cardKey")
     } else if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
         Some("a card key contains no spaces or control characters")
@@ -74,9 +74,18 @@ fn wrong(key: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a text is almost certainly a card number: 13 to 19 digits with a valid check digit (Luhn), perhaps in groups. A text with
-/// letters is a card key: a random one may contain such digits too.
+/// Whether a text is almost certainly a card number, perhaps in groups or beside an expiry date or a name. Letters that touch digits make a
+/// card key of them: a random one may contain such digits too.
 fn is_card_number(text: &str) -> bool {
+    let hyphenated = text.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    // Results mask a key without letters if it contains a likely card number.
+    !text.contains(char::is_alphabetic) && mask::has_card_number(text)
+        || [text].into_iter().chain(hyphenated).chain(words).any(has_its_digits)
+}
+
+/// Whether a text, without punctuation, is 13 to 19 digits with a valid check digit (Luhn).
+fn has_its_digits(text: &str) -> bool {
     let digits: String = text.chars().filter(|c| !c.is_ascii_punctuation()).collect();
     (13..=19).contains(&digits.len()) && luhn_valid(&digits)
 }
@@ -131,16 +140,28 @@ mod tests {
             assert!(says_nothing(nothing), "{nothing:?}");
         }
         let long = "k".repeat(256);
-        for bad in ["a,b", "a b", "a\u{7}b", "\"a\"", &long] {
+        for bad in ["a,b", "a;b", "a|b", "sep=;", "a b", "a\u{7}b", "\"a\"", &long] {
             assert!(read(bad).is_err(), "{bad:?}");
         }
         assert_eq!(read(&long[..255]), Ok(&long[..255]));
     }
 
     #[test]
-    fn a_card_number_is_no_key_even_in_groups() {
+    fn a_card_number_is_no_key_even_in_groups_or_beside_other_data() {
         let read = |line| Layout::Keys.read(line);
-        for number in ["4111111111111111", "4111-1111-1111-1111", "411111111111-1111", "3782.822463.10005"] {
+        for number in [
+            "4111111111111111",
+            "4111-1111-1111-1111",
+            "411111111111-1111",
+            "3782.822463.10005",
+            "4111111111111111/12/29",
+            "4111-1111-1111-1111/1229",
+            "4111.1111.1111.1111:12/29",
+            "4111111111111111-Ann",
+            "Ann:4111-1111-1111-1111",
+            "4111-1111-1111-1111-1229",
+            "4111-1111-1111-1111-1111",
+        ] {
             assert_eq!(read(number), Err("it looks like a card number, not a card key"), "{number}");
         }
         for key in [
@@ -148,7 +169,9 @@ mod tests {
             "411111111111",
             "4111-1111-1111-1112",
             "4111-1111-1111-111F",
-            "4111-1111-1111-1111-1111",
+            "41111111111111111111",
+            "PAN4111111111111111",
+            "0d5c4929-4205-4735-9570-411111111111",
         ] {
             assert_eq!(read(key), Ok(key));
         }

@@ -13,7 +13,7 @@ use super::{
     report::BatchEnd,
 };
 use crate::{
-    UpdaterHint,
+    Refused, UpdaterHint,
     machine::{
         Moment, calendar,
         exchange::{ExchangeResult, pause, sort_reply},
@@ -22,11 +22,12 @@ use crate::{
 
 /// Minimum time between two retrievals of a batch, however many hints arrive.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
-/// Maximum number of unknown batch keys that are remembered while a batch is doubtful.
-const CANDIDATES: usize = 16;
-/// Maximum number of retrievals for one of them.
+/// Maximum number of unknown batch keys that are remembered while batches are doubtful, besides one for each open batch. After a resume,
+/// finished batches are unknown too.
+const SPARE_CANDIDATES: usize = 1_000;
+/// Maximum number of retrievals of one of them that the service may answer without a result.
 const LOOKS: u32 = 8;
-/// The number of times that the service may be unable to read a result.
+/// The number of times that the service may refuse to return a result.
 const SPOILED: u32 = 5;
 /// Maximum difference between the service's clock and ours.
 const CLOCKS_APART: Duration = Duration::from_secs(60 * 60);
@@ -35,14 +36,28 @@ const CLOCKS_APART: Duration = Duration::from_secs(60 * 60);
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Candidate {
     key: String,
+    /// How often the service answered without a result.
     looks: u32,
     #[serde(skip)]
     pub(super) next: Moment,
+    /// When the service last answered, or gave no answer for the eighth time or more.
+    #[serde(skip)]
+    last: Option<Moment>,
+    /// Retrievals without an answer of the service.
+    #[serde(skip)]
+    misses: u32,
 }
 
 impl Candidate {
-    pub(super) const fn was_looked_at(&self) -> bool {
-        self.looks > 0
+    /// Whether it may settle a doubt that ends at this time: it is retrieved once more after that.
+    pub(super) fn may_settle(&self, over: Moment) -> bool {
+        self.last.is_none_or(|last| last < over)
+    }
+
+    /// Shortens times that would be longer because the clock was set back.
+    pub(super) fn mind_the_clock(&mut self, now: Moment, longest_pause: Duration) {
+        self.next = self.next.min(now.after(longest_pause));
+        self.last = self.last.map(|last| last.min(now));
     }
 }
 
@@ -62,8 +77,10 @@ impl AccountUpdate {
         let doubt = self.plan.doubt();
         let over = |batch: &Batch| matches!(batch.phase, Phase::Doubtful { since } if since.after(doubt) <= now);
         let wanted = self.state.open.iter().any(|batch| in_doubt(batch) && !over(batch));
-        if !known && right && wanted && self.state.candidates.len() < CANDIDATES {
-            self.state.candidates.push(Candidate { key: key.to_owned(), looks: 0, next: now });
+        let places = self.state.open.len() + SPARE_CANDIDATES;
+        if !known && right && wanted && self.state.candidates.len() < places {
+            let key = key.to_owned();
+            self.state.candidates.push(Candidate { key, looks: 0, next: now, last: None, misses: 0 });
         }
     }
 
@@ -79,9 +96,8 @@ impl AccountUpdate {
 
     /// Returns the request that checks an unknown batch key.
     pub(super) fn probe_due(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
-        let candidate = self.state.candidates.iter_mut().find(|candidate| candidate.next <= now)?;
+        let candidate = self.state.candidates.iter().find(|candidate| candidate.next <= now)?;
         let request = self.account.request_unchecked(&RetrieveAccountUpdater::new(candidate.key.as_str())).ok()?;
-        candidate.looks += 1;
         self.flight = Some(Flight::Probe(candidate.key.clone()));
         Some(request)
     }
@@ -103,26 +119,23 @@ impl AccountUpdate {
         let Some(batch) = self.batch(number) else { return };
         let later = pause(first, longest, batch.polls.made, now, random);
         let late = matches!(batch.phase, Phase::Submitted { since, .. } if since.after(patience) <= now);
+        let heard = match heard {
+            ExchangeResult::Shut(refused) if batch.is_refused_itself(&refused) => ExchangeResult::Refused(refused),
+            heard => heard,
+        };
         match heard {
             ExchangeResult::Answer(answer) if batch.submitted() == Some(answer.batch_key.as_str()) => {
                 batch.finish(answer.card_key_details);
                 self.reached();
             }
-            ExchangeResult::Shut(refused) if batch.is_refused_itself(&refused) => {
-                batch.end_as(BatchEnd::Failed { code: refused.code().to_string() });
-                self.reached();
-            }
             ExchangeResult::Refused(refused) => {
                 let code = refused.code();
-                if *code == ErrorCode::BATCH_PENDING {
-                    if late {
-                        batch.end_as(BatchEnd::Overdue);
-                    }
-                } else {
-                    batch.polls.spoiled += 1;
-                    if refused.remedy() != Remedy::Retry || batch.polls.spoiled > SPOILED {
-                        batch.end_as(BatchEnd::Failed { code: code.to_string() });
-                    }
+                let (is_pending, is_doubtful) = (*code == ErrorCode::BATCH_PENDING, may_be_of_a_proxy(&refused));
+                batch.polls.spoiled += u32::from(!is_pending && !is_doubtful);
+                if is_pending && late {
+                    batch.end_as(BatchEnd::Overdue);
+                } else if is_doubtful && late || batch.polls.spoiled > SPOILED {
+                    batch.end_as(BatchEnd::Failed { code: code.to_string() });
                 }
                 batch.polls.made += 1;
                 batch.polls.next = later;
@@ -152,8 +165,12 @@ impl AccountUpdate {
                 }
                 self.reached();
             }
+            ExchangeResult::Refused(refused) if may_be_of_a_proxy(&refused) => {
+                self.look_later(key, false, now, random);
+                self.reached();
+            }
             ExchangeResult::Refused(refused) if refused.remedy() == Remedy::Retry => {
-                self.look_later(key, now, random);
+                self.look_later(key, true, now, random);
                 self.reached();
             }
             ExchangeResult::Refused(_) => {
@@ -161,7 +178,7 @@ impl AccountUpdate {
                 self.reached();
             }
             nothing => {
-                self.look_later(key, now, random);
+                self.look_later(key, false, now, random);
                 self.brought_nothing(nothing, now, random);
             }
         }
@@ -196,13 +213,29 @@ impl AccountUpdate {
         self.state.candidates.retain(|candidate| candidate.key != key);
     }
 
-    fn look_later(&mut self, key: &str, now: Moment, random: u64) {
+    /// Retrieves an unknown batch key again later. A callback came once, so its key is only dropped if the service has answered.
+    fn look_later(&mut self, key: &str, answered: bool, now: Moment, random: u64) {
         let longest = self.plan.longest_pause;
-        if let Some(candidate) = self.state.candidates.iter_mut().find(|candidate| candidate.key == key) {
-            candidate.next = pause(BETWEEN_LOOKS, longest, candidate.looks, now, random);
+        let Some(candidate) = self.state.candidates.iter_mut().find(|candidate| candidate.key == key) else { return };
+        if answered {
+            candidate.looks += 1;
+        } else {
+            candidate.misses += 1;
         }
-        self.state.candidates.retain(|candidate| candidate.key != key || candidate.looks < LOOKS);
+        if answered || candidate.misses >= LOOKS {
+            candidate.last = Some(now);
+        }
+        candidate.next = pause(BETWEEN_LOOKS, longest, candidate.looks + candidate.misses, now, random);
+        if candidate.looks >= LOOKS {
+            self.drop_candidate(key);
+        }
     }
+}
+
+/// Whether a refusal of a retrieval may come from a proxy: its code is unlisted, or a proxy may have repeated the request without its body
+/// (assumption A141).
+fn may_be_of_a_proxy(refused: &Refused) -> bool {
+    !refused.is_known() || *refused.code() == ErrorCode::NO_DATA_SENT
 }
 
 /// Whether the service may have a copy of a batch whose key is unknown.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{
     AccountUpdate, DoubtfulPolicy,
     batch::{Batch, Phase},
+    retrieve::Candidate,
 };
 use crate::machine::{Backoff, Moment};
 
@@ -19,14 +20,14 @@ impl AccountUpdate {
         let (doubt, patience) = (self.plan.doubt(), self.plan.patience);
         let longest_look = self.plan.first_poll.max(self.plan.longest_pause);
         let again = self.plan.doubtful == DoubtfulPolicy::SubmitAgain;
-        let hope = self.has_hope();
         for candidate in &mut self.state.candidates {
-            candidate.next = candidate.next.min(now.after(longest_look));
+            candidate.mind_the_clock(now, longest_look);
         }
+        let candidates = &self.state.candidates;
         for batch in self.state.open.iter_mut().filter(|batch| batch.result.is_none()) {
             batch.mind_the_clock(now, longest_look);
             match batch.phase {
-                Phase::Doubtful { since } if since.after(doubt) <= now && !hope => {
+                Phase::Doubtful { since } if since.after(doubt) <= now && !has_hope(candidates, since.after(doubt)) => {
                     if again && batch.submitted_again < AGAIN_AT_MOST {
                         batch.submitted_again += 1;
                         batch.phase = Phase::Ready;
@@ -41,29 +42,28 @@ impl AccountUpdate {
         }
     }
 
-    /// Whether a key from a callback may resolve a doubt. It is retrieved once, even without a callback address in the
-    /// plan.
-    fn has_hope(&self) -> bool {
-        let waits = !self.plan.doubt().is_zero();
-        self.state.candidates.iter().any(|candidate| waits || !candidate.was_looked_at())
-    }
-
     /// Returns when to act next if nothing is due now.
     pub(super) fn next_moment(&mut self, now: Moment) -> Moment {
         let doubt = self.plan.doubt();
         let hold = self.state.troubles.held(now).unwrap_or_default();
-        let hope = self.has_hope();
+        let candidates = &self.state.candidates;
         let of_batch = |batch: &Batch| match batch.phase {
             Phase::Ready => hold,
             // The batch waits for its candidates.
-            Phase::Doubtful { .. } if hope => Moment::from_millis(u64::MAX),
+            Phase::Doubtful { since } if has_hope(candidates, since.after(doubt)) => Moment::from_millis(u64::MAX),
             Phase::Doubtful { since } => since.after(doubt),
             Phase::Submitted { .. } => batch.polls.next.max(hold),
             // Neither needs a timer: one waits for a reply, the other for the owner.
             Phase::Sending { .. } | Phase::Ended { .. } => hold,
         };
         let batches = self.state.open.iter().map(of_batch);
-        let candidates = self.state.candidates.iter().map(|candidate| candidate.next.max(hold));
+        let candidates = candidates.iter().map(|candidate| candidate.next.max(hold));
         batches.chain(candidates).min().unwrap_or(hold)
     }
+}
+
+/// Whether a key from a callback may resolve a doubt that ends at this time. It is retrieved once, even without a callback address in
+/// the plan.
+fn has_hope(candidates: &[Candidate], over: Moment) -> bool {
+    candidates.iter().any(|candidate| candidate.may_settle(over))
 }

@@ -198,7 +198,7 @@ fn another_401_counts_as_unanswered_until_the_credentials_are_accepted() {
 #[test]
 fn a_stop_without_replies_does_not_blame_the_credentials() {
     let text = StopReason::Unanswered.to_string();
-    for said in ["without a readable reply", "check the address and the service", "resume_sending", "day"] {
+    for said in ["without a readable reply", "check the address and the service", "when it is resumed", "day"] {
         assert!(text.contains(said), "{text}");
     }
     assert!(!text.contains("correct") && !text.contains("refused"), "{text}");

@@ -243,3 +243,63 @@ fn a_result_of_an_unknown_time_settles_no_doubt_and_is_counted() {
         assert_eq!((summary.progress.doubtful, summary.progress.misdated_answers, world.now), (2, 1, until));
     }
 }
+
+#[test]
+fn callbacks_for_all_batches_in_doubt_at_once_settle_all() {
+    let keys: Vec<String> = (0..80).map(|at| format!("k{at}")).collect();
+    let source: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let faults = (0..40).map(|at| (at, Fault::LoseReply));
+    let mut world = World::new(plan().outstanding(40).attempts(100), &source).with(faults);
+    let mut action = world.step(Event::Begin);
+    while world.batches.len() < 40 || !matches!(action, Action::WaitUntil(_)) {
+        action = world.next(action);
+    }
+    world.now = world.now.after(Duration::from_secs(121));
+    // They arrive before the reply to the first retrieval.
+    let first = world.input(hint(&key_of(1), &[]));
+    for number in 2..=40 {
+        let _ = world.input(hint(&key_of(number), &[]));
+    }
+    let summary = world.go_on(first);
+    assert_eq!((summary.progress.finished, summary.progress.doubtful, world.submissions().len()), (80, 0, 40));
+}
+
+#[test]
+fn a_callback_is_not_forgotten_while_its_result_cannot_be_retrieved() {
+    let unlisted = "<serviceResponse><errorCode>321</errorCode></serviceResponse>";
+    let no_data = "<serviceResponse><errorCode>101</errorCode></serviceResponse>";
+    for fault in [
+        Fault::Say(503, ""),
+        Fault::Say(200, "<html>"),
+        Fault::Lose(Failure::NotSent),
+        Fault::Say(400, unlisted),
+        Fault::Say(401, no_data),
+    ] {
+        for crash in [false, true] {
+            let (mut world, until) = in_doubt(plan(), Fault::LoseReply);
+            world.instead.extend((1..25).map(|at| (at, fault.clone())));
+            world.now = NOON.after(Duration::from_secs(121));
+            let mut action = world.input(hint(&key_of(1), &[]));
+            while crash && world.sent.len() < 20 {
+                action = world.next(action);
+            }
+            let summary = if crash {
+                // The next process does not wait for callbacks.
+                let saved = world.machine.save();
+                world.instead.clear();
+                world.crash(&saved, plan().doubtful(DoubtfulPolicy::Report, Duration::ZERO));
+                world.run()
+            } else {
+                world.go_on(action)
+            };
+            assert_eq!((summary.progress.finished, summary.progress.doubtful), (2, 0), "{crash}");
+            assert!(world.now < until);
+        }
+        // The doubt ends if there is never an answer.
+        let (mut world, until) = in_doubt(plan().attempts(1_000), Fault::LoseReply);
+        world.instead.extend((1..1_000).map(|at| (at, fault.clone())));
+        let action = world.input(hint(&key_of(1), &[]));
+        assert_eq!(world.go_on(action).progress.doubtful, 2);
+        assert!(world.now >= until && world.now < until.after(Duration::from_secs(3_600)));
+    }
+}

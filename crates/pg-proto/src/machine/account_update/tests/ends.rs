@@ -17,9 +17,9 @@ fn an_account_error_stops_everything_until_resumed() {
         for at in 0..3 {
             let mut world = World::new(plan(), &["a", "b", "c", "d"]).with([(at, refusal(code))]);
             let summary = world.run();
-            // The retrieval of a result rarely gets 180 or 184; there they concern that batch alone.
+            // The retrieval of a result rarely gets 180 or 184; there they concern that batch alone, and it is retrieved again.
             if at == 2 && ["180", "184"].contains(&code) {
-                assert_eq!((summary.end, summary.progress.failed), (UpdateEnd::Complete, 2), "{code}");
+                assert_eq!((summary.end, summary.progress.finished), (UpdateEnd::Complete, 4), "{code}");
                 continue;
             }
             let UpdateEnd::Refused(refused) = &summary.end else { panic!("{code}: {summary:?}") };
@@ -35,15 +35,13 @@ fn an_account_error_stops_everything_until_resumed() {
 }
 
 #[test]
-fn a_batch_that_any_request_may_be_refused_for_with_an_unlisted_code_ends_and_the_others_go_on() {
+fn a_batch_that_any_request_may_be_refused_for_with_an_unlisted_code_stops_the_others_once() {
     const UNLISTED: &str = "<serviceResponse><errorCode>321</errorCode></serviceResponse>";
-    for (at, end) in [
-        (0, BatchEnd::DoubtfulRefusal { code: "321".to_owned(), message: String::new() }),
-        (2, BatchEnd::Failed { code: "321".to_owned() }),
-    ] {
-        // A refused submission is not repeated; a retrieval is.
-        let refusals = (at..=at + usize::from(at > 0)).map(|at| (at, Fault::Say(401, UNLISTED)));
-        let mut world = World::new(plan(), &["a", "b", "c", "d"]).with(refusals);
+    // A refused submission is not repeated; a retrieval is.
+    for (refused, finished) in [(0..=0, 2), (2..=3, 4)] {
+        let at = *refused.start();
+        let mut world =
+            World::new(plan(), &["a", "b", "c", "d"]).with(refused.map(|at| (at, Fault::Say(401, UNLISTED))));
         let summary = world.run();
         let UpdateEnd::Refused(refused) = &summary.end else { panic!("{summary:?}") };
         assert_eq!((refused.code().as_str(), world.sent.len()), ("321", at + 1));
@@ -51,8 +49,9 @@ fn a_batch_that_any_request_may_be_refused_for_with_an_unlisted_code_ends_and_th
         let saved = world.machine.save();
         world.crash(&saved, plan());
         let summary = world.run();
-        assert_eq!((&summary.end, summary.progress.finished), (&UpdateEnd::Complete, 2), "{at}");
-        assert_eq!(summary.unfinished.iter().map(|batch| &batch.how).collect::<Vec<_>>(), [&end]);
+        assert_eq!((&summary.end, summary.progress.finished), (&UpdateEnd::Complete, finished), "{at}");
+        let end = BatchEnd::DoubtfulRefusal { code: "321".to_owned(), message: String::new() };
+        assert!(summary.unfinished.iter().all(|batch| batch.how == end), "{summary:?}");
     }
 }
 
@@ -143,10 +142,26 @@ fn a_pending_batch_is_waited_for_with_growing_pauses_and_not_for_ever() {
 fn an_unavailable_result_ends_its_batch() {
     let mut world = World::new(plan(), &["a"]).with((1..=5).map(|at| (at, refusal("181"))));
     assert_eq!(world.run().progress.finished, 1);
-    for (code, looks) in [("181", 6), ("183", 1), ("937", 1)] {
+    for code in ["181", "183", "103", "104", "937"] {
         let mut world = World::new(plan(), &["a"]).with((1..50).map(|at| (at, refusal(code))));
         let summary = world.run();
-        assert_eq!((summary.progress.failed, world.sent.len()), (1, 1 + looks));
+        assert_eq!((summary.progress.failed, world.sent.len()), (1, 1 + 6));
+        assert_eq!(world.results[&0].how, BatchEnd::Failed { code: code.to_owned() });
+    }
+}
+
+/// A proxy may answer in place of the service, and a copy of the service may not know the batch yet.
+#[test]
+fn a_refusal_that_passes_ends_no_batch() {
+    for (code, refusals) in [("101", 60), ("321", 60), ("103", 1), ("104", 1), ("183", 1)] {
+        let mut world = World::new(plan(), &["a"]).with((1..=refusals).map(|at| (at, refusal(code))));
+        assert_eq!((world.run().progress.finished, world.batches.len()), (1, 1), "{code}");
+    }
+    // What may come from a proxy ends the batch when its time is over.
+    let over = NOON.after(Duration::from_secs(72 * 3600));
+    for code in ["101", "321"] {
+        let mut world = World::new(plan(), &["a"]).with((1..1_000).map(|at| (at, refusal(code))));
+        assert_eq!((world.run().progress.failed, world.now), (1, over));
         assert_eq!(world.results[&0].how, BatchEnd::Failed { code: code.to_owned() });
     }
 }
