@@ -77,7 +77,7 @@ fn page(token: &CheckoutToken, payment: &Payment, next: &str, again: &str) -> St
         sum = sum(payment.amount, &payment.currency),
         card = html::text(card.trim_start()),
         key = html::text(&payment.key),
-        next = html::text(next),
+        next = html::value(next),
     );
     html::page(&html::title_at(title, &html::text(&token.merchant)), &body)
 }
