@@ -411,6 +411,23 @@ fn a_payment_without_a_reply_is_sent_again_until_its_reference_may_be_used_up() 
     }
 }
 
+/// Its policy allows the redirect after the card form to its own address only, and the cookie belongs to that one.
+#[test]
+fn under_another_name_for_this_machine_the_shop_leads_to_its_own_address() {
+    let Some(node) = package::node() else { return };
+    let script = r#"
+const { request } = await import("node:http");
+const asks = (method) => new Promise((resolve) => request(origin + "/card", { method, headers: { Host: "localhost" } }, resolve).end());
+for (const method of ["GET", "POST"]) {
+  const { statusCode, headers } = await asks(method);
+  log(statusCode, headers.location === `${origin}/`, headers["set-cookie"], asked.length);
+}
+process.exit();
+"#;
+    let printed = play(&node, &shop(), &format!("const replyTo = () => ({{}});{script}"), &[]);
+    assert_eq!(printed, "303 true undefined 0\n303 true undefined 0\n");
+}
+
 /// Such as fields that are hidden in the form.
 #[test]
 fn the_card_page_says_the_errors_of_fields_without_an_input_too() {

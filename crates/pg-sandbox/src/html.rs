@@ -25,15 +25,15 @@ impl Html {
         self
     }
 
-    /// Appends escaped text, for element content and quoted attributes.
+    /// Appends escaped text, for element content.
     pub(crate) fn text(mut self, outside: &str) -> Self {
         escape(outside, &mut self.0);
         self
     }
 
     /// Appends an attribute to the open tag.
-    pub(crate) fn attribute(self, name: &'static str, value: &str) -> Self {
-        self.raw(" ").raw(name).raw("=\"").text(value).raw("\"")
+    pub(crate) fn attribute(self, name: &'static str, outside: &str) -> Self {
+        self.raw(" ").raw(name).raw("=\"").put(Self(value(outside))).raw("\"")
     }
 
     /// Appends existing HTML.
@@ -61,26 +61,42 @@ impl Html {
     }
 }
 
-/// Returns text from outside, escaped for element content and quoted attributes.
+/// Returns text from outside, escaped for element content.
 pub(crate) fn text(outside: &str) -> String {
     let mut escaped = String::with_capacity(outside.len());
     escape(outside, &mut escaped);
     escaped
 }
 
+/// Returns text from outside, escaped for a quoted attribute. Its value is exactly that text, since browsers send it
+/// back or open it.
+pub(crate) fn value(outside: &str) -> String {
+    let mut escaped = String::with_capacity(outside.len());
+    outside.chars().for_each(|letter| push(letter, &mut escaped));
+    escaped
+}
+
 fn escape(outside: &str, escaped: &mut String) {
     for letter in outside.chars() {
         match letter {
-            '&' | '<' | '>' | '"' | '\'' => {
-                // Writing to a string cannot fail.
-                let _ = write!(escaped, "&#{};", u32::from(letter));
+            // Some languages need joiners between letters; names and emoji contain variation selectors.
+            '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
+                escaped.push(letter);
             }
-            // Some languages need joiners between letters.
-            '\n' | '\r' | '\t' | '\u{200c}' | '\u{200d}' => escaped.push(letter),
             // Direction marks and invisible characters are shown escaped.
             _ if is_invisible(letter) => escaped.extend(letter.escape_unicode()),
-            _ => escaped.push(letter),
+            _ => push(letter, escaped),
         }
+    }
+}
+
+fn push(letter: char, escaped: &mut String) {
+    match letter {
+        '&' | '<' | '>' | '"' | '\'' => {
+            // Writing to a string cannot fail.
+            let _ = write!(escaped, "&#{};", u32::from(letter));
+        }
+        _ => escaped.push(letter),
     }
 }
 
@@ -96,6 +112,10 @@ mod tests {
         let link = Html::new().raw("<a").attribute("href", "/?a=\"&b").raw(">").text("<i>").raw("</a>");
         assert_eq!(link.into_string(), "<a href=\"/?a=&#34;&#38;b\">&#60;i&#62;</a>");
         assert_eq!(text("safe\u{202e}txet\u{1b}\u{200b}\n\u{200d}é"), "safe\\u{202e}txet\\u{1b}\\u{200b}\n\u{200d}é");
+        let name = "\u{6e21}\u{9089}\u{e0100}\u{2764}\u{fe0f}";
+        assert_eq!(text(name), name);
+        let input = Html::new().raw("<input").attribute("value", "\u{200f}\u{ad}'\u{e0067}").raw(">");
+        assert_eq!(input.into_string(), "<input value=\"\u{200f}\u{ad}&#39;\u{e0067}\">");
         let list = Html::new().all(["<", ">"].map(Html::of)).put(Html::new()).put(Html::new().raw("<br>"));
         assert_eq!(list.into_string(), "&#60;&#62;<br>");
         assert!(Html::new().put(Html::of("")).is_empty());

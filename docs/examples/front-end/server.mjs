@@ -176,6 +176,8 @@ const see = (location) => ({ status: 303, location });
 
 async function answer(request) {
   try {
+    // Under another name for this host, the browser would block the redirect after the card form, and send no cookie.
+    if (request.headers.host !== new URL(origin).host) return see(`${origin}/`);
     const url = new URL(request.url, origin);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const route = routes[`${method} ${url.pathname}`];

@@ -14,6 +14,7 @@ mod hostile;
 mod isolation;
 mod journey;
 mod lookup;
+mod one_browser;
 mod operations;
 mod pages;
 mod repeat;

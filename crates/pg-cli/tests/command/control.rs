@@ -73,7 +73,7 @@ fn an_account_is_made_used_and_removed() {
     told(&sandbox, "sandbox faults add any status --account ci-1").ends(0).prints("will get status 500");
     assert_eq!(json_of(&sandbox, "sandbox faults --account ci-1").as_array().unwrap().len(), 1);
     assert_eq!(json_of(&sandbox, "sandbox faults").as_array().unwrap().len(), 0);
-    told(&sandbox, "sandbox clock set 2031-01-01T00:00:00Z --account ci-1").ends(0).prints("2031-01-01T00:00:0");
+    told(&sandbox, "sandbox clock --account ci-1 set 2031-01-01T00:00:00Z").ends(0).prints("2031-01-01T00:00:0");
     assert!(!json_of(&sandbox, "sandbox clock")["now"].as_str().unwrap().starts_with("2031-01-01"));
     // A destination belongs to the account that it names.
     let url = "http://127.0.0.1:8490/hook";
@@ -130,6 +130,10 @@ fn mistyped_words_are_reported_with_a_suggestion() {
         ("sandbox cards declined", "did you mean `pg sandbox cards --scenario declined`?"),
         ("sandbox cards insuficient-funds", "did you mean `pg sandbox cards --scenario insufficient-funds`?"),
         ("sandbox cards anser 4F2C-91 705", "did you mean `pg sandbox cards answer 4F2C-91 705`?"),
+        (
+            "sandbox cards --account ci-1 answer 4F2C-91 705",
+            "options come after the subcommand; did you mean `pg sandbox cards answer",
+        ),
         ("sandbox cards 4000000000001000", "no subcommand \"400000******1000\""),
         ("sandbox clock --sandbox http://sandbox:8480", "plain HTTP; use https, or allow it with --plain-http"),
         ("sandbox cards answer 4F2C-91 600", "a card retrieval code from 700 to 712"),

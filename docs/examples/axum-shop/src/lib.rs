@@ -146,7 +146,8 @@ async fn card(State(shop): Shop, Path(id): Path<String>, uri: Uri) -> Result<Res
     let result = returned.as_ref().and_then(|returned| returned.open(&cipher).ok());
     match (posted, result) {
         (Some((session, _)), Some(CardFormResult::Accepted(_))) => {
-            // The session that has this card pays, whatever forms other tabs have opened since.
+            // The session of this form pays, whatever sessions were opened since. If two tabs of the order have posted a card
+            // in it, that is the card that was posted last.
             shop.by_card(&order, session)?;
             Ok(onward(&shop, &id).await.into_response())
         }

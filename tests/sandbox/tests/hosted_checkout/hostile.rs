@@ -95,6 +95,27 @@ fn only_http_addresses_are_linked() {
     assert!(paid.location().starts_with("https://shop.example/"));
 }
 
+// spec: 2 §2.2; 3 §4.1; 3 §6, A120
+#[test]
+fn names_and_links_with_invisible_characters_are_on_the_page_as_they_were_sent() {
+    let mut shop = Shop::new();
+    let surname = "\u{200f}\u{64a}\u{648}\u{633}\u{641}\u{ad}";
+    let cancel = "https://shop.example/\u{2764}\u{fe0f}/basket\u{e0067}";
+    let token =
+        shop.token(&[("surname", surname), ("cancel_url", cancel), ("item_name[0]", "\u{2764}\u{fe0f}\u{202e}")]);
+    let page = shop.visit(&token);
+    assert_eq!(page.value("cardholderName"), surname);
+    assert!(page.says(&format!("href=\"{cancel}\"")), "{}", page.html);
+    // What could hide or reorder a text is written out where people only read it.
+    assert!(page.says("<bdi>\u{2764}\u{fe0f}\\u{202e}</bdi>"), "{}", page.html);
+    let name = "\u{6e21}\u{9089}\u{e0100}";
+    let declined = with(CARD, &[("cardNumber", DECLINED), ("cardholderName", name)]);
+    let page = shop.submit(&token, &page, &declined);
+    assert_eq!(page.value("cardholderName"), name);
+    shop.done("canceltoken", &[("tokenid", &token)]);
+    assert!(shop.visit(&token).says(&format!("href=\"{cancel}\"")));
+}
+
 #[test]
 fn a_card_number_in_the_wrong_input_is_not_shown_and_not_kept() {
     let mut shop = Shop::new();

@@ -106,9 +106,9 @@ fn segment(key: &str) -> String {
 /// first word belongs, else the nearest subcommand.
 fn unknown_subcommand<S: Subcommand>(name: &str, words: &[String], meant: Option<String>) -> Failure {
     let word = words.first().map_or("", String::as_str);
+    let command = S::augment_subcommands(clap::Command::new("pg"));
+    let known: Vec<String> = command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
     let meant = meant.or_else(|| {
-        let command = S::augment_subcommands(clap::Command::new("pg"));
-        let known: Vec<String> = command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
         let near = suggestion::nearest(word, known.iter().map(String::as_str))?;
         let rest: String = words
             .iter()
@@ -120,8 +120,13 @@ fn unknown_subcommand<S: Subcommand>(name: &str, words: &[String], meant: Option
     });
     let meant =
         meant.map_or_else(|| format!("see `pg sandbox {name} --help`"), |meant| format!("did you mean `{meant}`?"));
+    let problem = if known.iter().any(|known| known == word) {
+        "options come after the subcommand".to_owned()
+    } else {
+        format!("pg sandbox {name} has no subcommand {word:?}")
+    };
     // The word may be a card number.
-    let said = format!("pg sandbox {name} has no subcommand {word:?}; {meant}");
+    let said = format!("{problem}; {meant}");
     Failure::misuse(pg_model::mask::text(&said)).for_programs(words.iter().any(|word| word == "--json"))
 }
 

@@ -98,7 +98,7 @@ fn question(authentication: &Authentication, check: &Payment, again: bool) -> St
         row("Amount", &amount),
         row("Card", card),
         reference.unwrap_or_default(),
-        html::text(&authentication.page()),
+        html::value(&authentication.page()),
     );
     html::page(&format!("{prefix}{}", html::title_at(QUESTION, &html::text(&check.merchant))), &body)
 }

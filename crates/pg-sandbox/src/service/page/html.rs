@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha2::{Digest as _, Sha256};
 
-pub(super) use crate::html::text;
+pub(super) use crate::html::{text, value};
 
 /// Returns a page of one column; `title` and `body` are HTML.
 pub(super) fn page(title: &str, body: &str) -> String {

@@ -27,7 +27,9 @@ use crate::codes::SandboxErrorCode;
 use checkout::{Alert, Page};
 use entered::Entered;
 
-/// The cookie with the key of the visit whose form this browser has sent.
+/// The cookie with the key of the visit whose form this browser was shown last.
+const SHOWN: &str = "shown";
+/// The cookie with the key of the visit whose payment, or missing answer of the bank, this browser was shown last.
 const SENT: &str = "sent";
 
 /// Answers `/pay/…`: a token's page, or one of the final pages for customers of merchants without pages of their own.
@@ -82,47 +84,87 @@ fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Re
         context.basis.assume(assumed::A_CHECKOUT_WITHOUT_ITEMS);
         return Ok(ended::nothing_to_pay(&token));
     }
-    let visit = new_visit(context, &token)?;
+    let visit = match open_form(context, &token, request)? {
+        Some(open) => open,
+        None => new_visit(context, &token)?.key,
+    };
     let entered = Entered::of_customer(&token.user);
-    Ok(Page { token: &token, visit: &visit.key, entered: &entered, alert: None, faults: &[] }.reply())
+    let reply = Page { token: &token, visit: &visit, entered: &entered, alert: None, faults: &[] }.reply();
+    // The browser needs the cookie before it sends the form: the reply to the form may be lost.
+    remembered(context, reply, &token, SHOWN, &visit)
 }
 
-/// Returns the page with the result of the form that this browser sent, if the form was paid or the bank did not
-/// answer, unless the customer wants to make another payment. When a customer goes back to the page, browsers request
-/// it anew and fill in the new form like the old one (A136).
+/// Returns what became of the form that this browser sent: its payment, unless the customer wants to make another one
+/// after it; a missing answer of the bank; or the challenge. The browser may not have received the reply to the form.
+/// When a customer goes back to the page, browsers request it anew and fill in the form as before (A136).
 fn sent_before(
     context: &mut Context<'_>,
     token: &CheckoutToken,
     request: &Request<Bytes>,
 ) -> Result<Option<Reply>, Refusal> {
-    if request.uri().query() == Some(paid::AGAIN) {
-        return Ok(None);
+    let again = request.uri().query().and_then(|query| query.strip_prefix(paid::AGAIN));
+    for cookie in [SHOWN, SENT] {
+        let Some(visit) = visit_in(context, token, request, cookie)? else { continue };
+        let Some((outcome, next)) = last_outcome(context, &visit)? else { continue };
+        match &outcome {
+            FormOutcome::Approved { transaction } if again == Some(transaction) => {}
+            FormOutcome::Approved { transaction } => {
+                if let Some(payment) = context.records.get::<Payment>(transaction)? {
+                    let reply = paid::before(context, token, &payment)?;
+                    return remembered(context, reply, token, SENT, &visit.key).map(Some);
+                }
+            }
+            FormOutcome::Unanswered { .. } | FormOutcome::Challenged { .. } => {
+                let entered = Entered::of_customer(&token.user);
+                return shown(context, token, &visit.key, &entered, &outcome, next.as_deref(), Replay::Yes).map(Some);
+            }
+            FormOutcome::Declined { .. } => {}
+        }
     }
-    let cookies = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-    let Some((_, key)) = cookies.find(|(name, _)| *name == SENT) else { return Ok(None) };
-    let Some(visit) = context.records.get::<CheckoutVisit>(key)?.filter(|visit| visit.token == token.key) else {
-        return Ok(None);
-    };
-    context.basis.assume(assumed::ONE_CHARGE_FOR_ONE_PAYMENT_FORM);
-    let Some((outcome, next)) = last_outcome(context, &visit)? else { return Ok(None) };
-    Ok(match &outcome {
-        FormOutcome::Approved { transaction } => {
-            let payment = context.records.get::<Payment>(transaction)?;
-            payment.map(|payment| paid::before(context, token, &payment)).transpose()?
-        }
-        FormOutcome::Unanswered { .. } => {
-            let entered = Entered::of_customer(&token.user);
-            Some(shown(context, token, key, &entered, &outcome, next.as_deref(), Replay::Yes)?)
-        }
-        FormOutcome::Challenged { .. } | FormOutcome::Declined { .. } => None,
+    Ok(None)
+}
+
+/// Returns the key of the form that this browser was shown, or that follows it after a decline, if it can still be
+/// paid. All tabs of a browser show the same form, so that only one of them pays.
+fn open_form(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    request: &Request<Bytes>,
+) -> Result<Option<String>, Refusal> {
+    let Some(visit) = visit_in(context, token, request, SHOWN)? else { return Ok(None) };
+    Ok(match last_outcome(context, &visit)? {
+        None => Some(visit.key),
+        Some((_, next)) => next,
     })
 }
 
-/// Returns the reply to the form of `visit`, which the browser remembers as sent.
-fn remembered(context: &Context<'_>, reply: Reply, token: &CheckoutToken, visit: &str) -> Result<Reply, Refusal> {
+/// Returns the visit of the token that a cookie of this browser names.
+fn visit_in(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    request: &Request<Bytes>,
+    cookie: &str,
+) -> Result<Option<CheckoutVisit>, Refusal> {
+    let cookies = request.headers().get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = cookies.flat_map(|value| value.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+    let Some((_, key)) = cookies.find(|(name, _)| *name == cookie) else { return Ok(None) };
+    let visit = context.records.get::<CheckoutVisit>(key)?.filter(|visit| visit.token == token.key);
+    if visit.is_some() {
+        context.basis.assume(assumed::ONE_CHARGE_FOR_ONE_PAYMENT_FORM);
+    }
+    Ok(visit)
+}
+
+/// Returns the reply with a cookie in which the browser remembers a visit.
+fn remembered(
+    context: &Context<'_>,
+    reply: Reply,
+    token: &CheckoutToken,
+    cookie: &str,
+    visit: &str,
+) -> Result<Reply, Refusal> {
     let secure = if context.pages_have_tls() { "; Secure" } else { "" };
-    let cookie = format!("{SENT}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax{secure}", token.key);
+    let cookie = format!("{cookie}={visit}; Path=/pay/{}; HttpOnly; SameSite=Lax{secure}", token.key);
     let cookie = HeaderValue::try_from(cookie).map_err(|_| Refusal::from(SandboxErrorCode::SANDBOX_FAILURE))?;
     Ok(reply.setting_cookie(cookie))
 }
@@ -309,7 +351,7 @@ fn shown(
     };
     if let (FormOutcome::Approved { .. }, Some(payment)) = (outcome, &transaction) {
         let reply = paid::reply(context, token, payment)?;
-        return remembered(context, reply, token, visit);
+        return remembered(context, reply, token, SENT, visit);
     }
     let unanswered = matches!(outcome, FormOutcome::Unanswered { .. });
     // If the bank did not answer, the page must not reveal that a charge has used the token up (A93).
@@ -324,5 +366,5 @@ fn shown(
     context.basis.assume(assumed::PAYMENT_PAGE_AFTER_A_CHALLENGE);
     let alert = Alert::new(transaction.as_ref(), challenge, replay == Replay::Yes);
     let reply = Page { token, visit: next.unwrap_or_default(), entered, alert: Some(alert), faults: &[] }.reply();
-    if unanswered { remembered(context, reply, token, visit) } else { Ok(reply) }
+    if unanswered { remembered(context, reply, token, SENT, visit) } else { Ok(reply) }
 }

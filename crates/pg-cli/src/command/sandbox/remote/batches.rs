@@ -12,14 +12,11 @@ use crate::{
 
 /// Lists batches of the account updater, or makes the results of one unreadable
 #[derive(clap::Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "\
+#[command(after_help = "\
 Examples:
   pg sandbox batches               newest first; each finishes after two minutes
   pg sandbox batches show KEY      one batch, with every card
-  pg sandbox batches spoil KEY     its results return error 181"
-)]
+  pg sandbox batches spoil KEY     its results return error 181")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     at: AccountFlags,

@@ -17,16 +17,13 @@ use crate::{
 /// One clock drives everything: sessions, tokens, challenges, reservations, batches, lockouts, the throttle, late
 /// callbacks.
 #[derive(clap::Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "\
+#[command(after_help = "\
 Examples:
   pg sandbox clock                           show it
   pg sandbox clock advance 31m               sessions expire after 30 minutes
   pg sandbox clock set 2031-01-01T00:00:00Z
   pg sandbox clock speed 60                  one minute per second
-  pg sandbox clock freeze"
-)]
+  pg sandbox clock freeze")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     at: AccountFlags,

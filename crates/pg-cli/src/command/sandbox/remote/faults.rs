@@ -18,16 +18,13 @@ use crate::{
 /// At most one fault applies to a call: the oldest one that matches its method and has calls left. Several faults in a
 /// row form a script.
 #[derive(clap::Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "\
+#[command(after_help = "\
 Examples:
   pg sandbox faults                                        list them, oldest first
   pg sandbox faults add transaction/auth drop-reply        charge once, and lose the reply
   pg sandbox faults add '*' status --status 503 --times 3
   pg sandbox faults add token/lookup delay --delay 1.5s
-  pg sandbox faults clear"
-)]
+  pg sandbox faults clear")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     at: AccountFlags,

@@ -91,7 +91,7 @@ impl Page<'_> {
             alert = self.alert(),
             summary = self.summary(),
             form = self.form(&heading),
-            cancel = html::text(&token.cancel_url),
+            cancel = html::value(&token.cancel_url),
         );
         let reply = Reply::page(StatusCode::OK, html::wide_page(&html::title_at(&title, &shop), &bill, &form));
         if token.auto_redirect { reply.leading_away() } else { reply }
@@ -125,8 +125,8 @@ impl Page<'_> {
             "<form method=\"post\" action=\"/pay/{token}\" novalidate>\n\
              <input type=\"hidden\" name=\"{VISIT}\" value=\"{visit}\">\n{inputs}\
              <button type=\"submit\" class=\"pay\">{heading}</button>\n</form>\n",
-            token = html::text(&self.token.key),
-            visit = html::text(self.visit),
+            token = html::value(&self.token.key),
+            visit = html::value(self.visit),
             inputs = fields::html(self.entered, self.faults),
         )
     }

@@ -44,7 +44,7 @@ const EXPIRED: &str = "This payment link has expired";
 /// without knowing it, must not be sent there.
 fn gone(token: &CheckoutToken, title: &str, text: &str, leads_back: bool) -> Reply {
     let back = if leads_back {
-        let cancel = html::text(&token.cancel_url);
+        let cancel = html::value(&token.cancel_url);
         format!("<p class=\"after\"><a class=\"button\" href=\"{cancel}\">Go back to the shop</a></p>\n")
     } else {
         String::new()
@@ -64,7 +64,7 @@ pub(super) fn nothing_to_pay(token: &CheckoutToken) -> Reply {
         "<p class=\"shop\"><bdi>{shop}</bdi></p>\n<h1>{title}</h1>\n<p>The shop has asked for no amount. Nothing was \
          charged.</p>\n<p class=\"after\"><a class=\"button\" href=\"{cancel}\">Go back to the shop</a></p>\n",
         shop = html::text(&token.merchant),
-        cancel = html::text(&token.cancel_url),
+        cancel = html::value(&token.cancel_url),
     );
     Reply::page(StatusCode::OK, html::page(&html::title_at(title, &html::text(&token.merchant)), &body))
 }

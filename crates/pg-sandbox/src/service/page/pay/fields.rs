@@ -81,7 +81,7 @@ fn apart(month: &str, year: &str) -> String {
         format!(
             "<label for=\"{name}\">{label}</label>\n<input id=\"{name}\" name=\"{name}\" type=\"text\" value=\"{}\" \
              tabindex=\"-1\" autocomplete=\"off\" inputmode=\"numeric\" maxlength=\"{length}\">\n",
-            html::text(value)
+            html::value(value)
         )
     };
     let [month_name, year_name] = expiry::APART;
@@ -115,7 +115,7 @@ impl Input {
             .unwrap_or_default();
         let input = format!(
             "<input id=\"{name}\" name=\"{name}\" type=\"text\" value=\"{}\" {attributes}{marks}>",
-            html::text(value)
+            html::value(value)
         );
         let input = if picture.is_empty() { input } else { format!("<span class=\"in\">{input}{picture}</span>") };
         format!("<div class=\"field\">\n<label for=\"{name}\">{label}{how}</label>\n{input}\n{error}{hint}</div>\n")

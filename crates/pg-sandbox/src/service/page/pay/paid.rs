@@ -15,8 +15,9 @@ use crate::{
     service::page_url::PageUrl,
 };
 
-/// The query of a page that a customer opens to pay once more.
-pub(super) const AGAIN: &str = "again";
+/// The query of a page that a customer opens to pay once more, without the `trans_key` of the payment before. The query
+/// names it so that a return to the page after the next payment shows that one.
+pub(super) const AGAIN: &str = "again=";
 
 /// Returns the answer to a form that was paid.
 pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
@@ -31,7 +32,7 @@ pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &
 /// to another payment if the token allows one.
 pub(super) fn before(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
     let again = if token.end(context.now).is_none() && token.redemptions != 0 {
-        format!("<p class=\"after\"><a href=\"/pay/{}?{AGAIN}\">Make another payment</a></p>", token.key)
+        format!("<p class=\"after\"><a href=\"/pay/{}?{AGAIN}{}\">Make another payment</a></p>", token.key, payment.key)
     } else {
         String::new()
     };
@@ -77,7 +78,7 @@ fn page(token: &CheckoutToken, payment: &Payment, next: &str, again: &str) -> St
         sum = sum(payment.amount, &payment.currency),
         card = html::text(card.trim_start()),
         key = html::text(&payment.key),
-        next = html::text(next),
+        next = html::value(next),
     );
     html::page(&html::title_at(title, &html::text(&token.merchant)), &body)
 }
