@@ -177,6 +177,12 @@ pub(crate) fn terms<M: StoredMachine>(account: &str, reference: &str, request: &
 
 #[cfg(test)]
 mod tests {
+    use pg_hyper::proto::{
+        BaseUrl, Credentials, EnterpriseCredentials,
+        machine::three_d_secure::ThreeDSecurePlan,
+        model::{CheckoutItem, Currency, InitiateThreeDSecureCardKey, Item, Order},
+    };
+
     use super::*;
 
     struct Kind;
@@ -187,6 +193,42 @@ mod tests {
         fn call<M: StoredMachine>(self) -> String {
             M::kind()
         }
+    }
+
+    /// For each version of the rows, that of the states of charges, 3-D Secure payments, checkouts and operations. pg-proto raises a version
+    /// when the form of a state changes: then this program raises [`VERSION`], and a line is added here.
+    const VERSIONS: [(i32, [u64; 4]); 1] = [(1, [1, 1, 1, 1])];
+
+    fn version<M: StoredMachine>(account: &Arc<Account>, request: M::Request, bounds: &Bounds) -> u64 {
+        let machine = M::new(Arc::clone(account), request, bounds).unwrap();
+        let saved: serde_json::Value = serde_json::from_str(machine.save().text()).unwrap();
+        saved["version"].as_u64().unwrap()
+    }
+
+    #[test]
+    fn the_version_of_the_rows_is_raised_with_that_of_a_machine() {
+        let credentials = Credentials::new("key", "password", "sha key");
+        let base = || BaseUrl::parse("https://gateway.example").unwrap();
+        let account = Account::new(base(), credentials);
+        let account = Arc::new(account.enterprise(base(), EnterpriseCredentials::new("key", "password")));
+        let bounds = Bounds { charge: ChargeBounds::default(), checkout: CheckoutPlan::default() };
+        let order = || Order::new(Currency::GBP).item(Item::new("Tea", 499)).unique_merchant_reference("order-7");
+        let initiation = InitiateThreeDSecureCardKey::new("card key", order()).return_url("https://shop.example/back");
+        let secured = Secured { initiation: initiation.into(), plan: ThreeDSecurePlan::default() };
+        let token = GetToken::new().item(CheckoutItem::new("Tea", "4.99")).currency("GBP");
+        let token = token.callback_url("https://shop.example/paid").success_url("https://shop.example/thanks");
+        let versions = [
+            version::<Charge<AuthCardKey>>(&account, AuthCardKey::new("card key", order()), &bounds),
+            version::<SecuredPayment>(&account, secured, &bounds),
+            version::<HostedCheckout>(&account, token, &bounds),
+            version::<Operation<Refund>>(&account, Refund::new("0123456789abcdef0123456789abcdef"), &bounds),
+        ];
+        assert_eq!(
+            VERSIONS.last(),
+            Some(&(VERSION, versions)),
+            "raise VERSION of pg-intents and add a line to VERSIONS"
+        );
+        assert!(VERSIONS.is_sorted_by(|(earlier, _), (later, _)| earlier < later));
     }
 
     #[test]

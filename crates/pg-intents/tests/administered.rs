@@ -1,8 +1,8 @@
 //! What a database administrator does to a server while processes use it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use pg_intents::{IntentKey, IntentStore as _, PostgresStore, StoreError};
+use pg_intents::{IntentKey, IntentStore as _, PostgresStore, ShareWish, StoreError};
 use pg_stores::Postgres;
 use tokio::task::{JoinSet, yield_now};
 
@@ -60,6 +60,24 @@ async fn statements_that_wait_for_a_lock_keep_to_the_connections_of_their_proces
         assert_eq!(found.unwrap(), Ok(None));
     }
     assert_eq!(server.psql("postgres", BACKENDS).unwrap(), "8");
+}
+
+/// Both find it free, and one waits for the other's commit.
+#[tokio::test]
+async fn of_two_processes_that_take_a_share_at_once_only_one_has_it() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    let store = PostgresStore::migrate(&server.url("postgres")).await.unwrap();
+    let (other, connection) = tokio_postgres::connect(&server.url("postgres"), tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let taken = "INSERT INTO payment_shares (account, number, owner, due, usable) VALUES ('shop', 0, 'w1', 9223372036854775807, 0)";
+    other.batch_execute(&format!("BEGIN; {taken}")).await.unwrap();
+    let taking = tokio::spawn(async move {
+        let (lease, longest, quarantine) = (Duration::from_secs(60), Duration::from_secs(60), Duration::ZERO);
+        store.shares(ShareWish { account: "shop", owner: "w2", total: 1, most: 1, lease, longest, quarantine }).await
+    });
+    until(&server, WAITING, "1").await;
+    other.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(taking.await.unwrap(), Ok(0));
 }
 
 /// The server may be the primary of before a failover, with locks of commits that wait for ever.

@@ -9,14 +9,14 @@ use std::{
     time::Duration,
 };
 
-use pg_faulty_intents::{Before, FaultyStore};
+use pg_faulty_intents::{Before, FaultyStore, StoreBug};
 use pg_hyper::proto::model::{CheckoutItem, GetToken, Refund};
 use pg_intents::{
     Directive, Fleet, FleetError, FleetEvent, FleetQuestion, FleetStep, IntentKey, IntentStatus, IntentStore as _,
     PaymentOutcome, PostgresStore, SqliteStore, StoreError,
 };
 use pg_stores::Postgres;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::{
     connections::Beats,
@@ -272,4 +272,40 @@ async fn nothing_is_sent_after_a_save_that_took_half_a_lease() {
     let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
     assert_eq!(fleet.charge(by_key(&key, "late-1")).await.unwrap().name(), "approved");
     assert_eq!(row(&fleet, "late-1").await.fence, 2, "it was sent after another claim");
+}
+
+/// The request leaves, its reply is lost, the database has lost the row, and the payment waits for a place to begin again.
+#[tokio::test(start_paused = true)]
+async fn a_payment_whose_row_the_database_lost_does_not_become_one_that_was_never_begun() {
+    let world = World::new();
+    let wire = world.wire(None);
+    *wire.losing.lock().unwrap() = Some("gettoken");
+    let (gate, has_failed, is_claimed) = (Arc::new(Semaphore::new(0)), AtomicBool::new(false), AtomicBool::new(false));
+    let opened = Arc::clone(&gate);
+    let store = world.faulty(Some(StoreBug::DoubtTakenForSuccess)).before(move |method| -> Before {
+        let fails = method == "save" && !has_failed.swap(true, Ordering::SeqCst);
+        let is_late = is_claimed.fetch_or(method == "claim_one", Ordering::SeqCst);
+        let gate = (method == "shares" && is_late).then(|| Arc::clone(&opened));
+        Box::pin(async move {
+            if let Some(gate) = gate {
+                gate.acquire().await.unwrap().forget();
+            }
+            if fails { Err(StoreError::Unavailable("the connection broke".to_owned())) } else { Ok(()) }
+        })
+    });
+    // Its begin is acknowledged, and no row is there.
+    store.lost.store(1, Ordering::SeqCst);
+    let patience = Duration::from_secs(5);
+    let plan = World::plan("one").patience(patience).failures(5);
+    let fleet = Fleet::new(world.client(&wire), Arc::new(store), plan).await.unwrap();
+    let step = tokio::time::timeout(patience * 2, fleet.checkout("cart-1", token())).await.unwrap();
+    assert!(matches!(step, Err(FleetError::Pending { .. })), "{step:?}");
+    assert_eq!(*wire.sent.lock().unwrap(), ["gettoken"]);
+    // It goes on without the page.
+    gate.add_permits(1_000);
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
+    let step = fleet.step("cart-1").await;
+    assert!(matches!(step, Ok(FleetStep::Ask(_))), "{step:?}");
 }

@@ -229,6 +229,21 @@ async fn a_connection_that_breaks_while_a_store_is_opened_does_not_make_it_forei
     assert!(cut.load(std::sync::atomic::Ordering::SeqCst) > 0);
 }
 
+/// The change may have been made. A question is repeated once.
+#[tokio::test]
+async fn a_change_whose_connection_breaks_before_its_answer_is_not_repeated() {
+    let Some(server) = Postgres::for_one_test(&[]) else { return };
+    drop(PostgresStore::migrate(&server.url("postgres")).await.unwrap());
+    for (statement, times) in [(&b"INSERT INTO payment_intents"[..], 1), (b"FROM payment_intents AS i WHERE", 2)] {
+        let (port, cut) = before(server.port(), statement, None).await;
+        let store = PostgresStore::connect(&format!("postgres://pg@127.0.0.1:{port}/postgres")).await.unwrap();
+        let begun = store.begin(submitted("shop", "order-1")).await.map(drop);
+        let lost = begun.and(store.find(&IntentKey::new("shop", "order-1")).await.map(drop)).unwrap_err();
+        assert!(matches!(lost, StoreError::Unavailable(_)), "{lost}");
+        assert_eq!(cut.load(std::sync::atomic::Ordering::SeqCst), times);
+    }
+}
+
 #[tokio::test]
 async fn listeners_hear_of_what_is_submitted() {
     let Some(server) = Postgres::for_one_test(&[]) else { return };

@@ -4,7 +4,7 @@ use super::{
     HOUR, OVER, Suite, ending,
     promise::{DELIVER, REWRITE, REWRITE_ONLY, SAVE, SCAN},
 };
-use crate::{IntentKey, IntentRow, IntentStatus, RewritableStore};
+use crate::{IntentEnd, IntentKey, IntentRow, IntentStatus, RewritableStore};
 
 /// Checks a store whose texts can be replaced. `run` distinguishes the rows of this run from those of other runs in the
 /// same database.
@@ -93,5 +93,12 @@ impl<S: RewritableStore> Suite<'_, S> {
         REWRITE.is(done, self.store.rewrite(&old, &new, &[]).await, Ok(true));
         let row = self.row("meanwhile").await;
         REWRITE_ONLY.is(done, (&*row.state, row.fence, row.owner.as_deref()), ("new", 2, Some("w2")));
+        // An end may change only the outcome.
+        let end = IntentEnd { state: row.state.clone(), ..ending(IntentStatus::Ended, "paid", None) };
+        self.end("ended as paid, with the state of before", &super::hold_of(&row), end).await;
+        let new = IntentRow { state: "late".to_owned(), ..row.clone() };
+        let done = "read it, ended it as paid with the state of before, then rewrote what was read before";
+        REWRITE.is(done, self.store.rewrite(&row, &new, &[]).await, Ok(false));
+        REWRITE.is(done, self.row("meanwhile").await.outcome.as_deref(), Some("paid"));
     }
 }

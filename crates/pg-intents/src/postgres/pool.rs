@@ -428,6 +428,13 @@ mod tests {
         let new = backend().await;
         assert_ne!(new, old);
         assert_eq!(backend().await, new);
+
+        // The server of the next connection was promoted since then.
+        pool.timelines.predate();
+        let promoted = Arc::new(pool.connect().await.unwrap());
+        let row = promoted.client.query_typed("SELECT pg_backend_pid()", &[]).await.unwrap();
+        pool.idle.keep(promoted);
+        assert_eq!(backend().await, row[0].get::<_, i32>(0));
     }
 
     /// Virtual time. Connections are opened before it begins.

@@ -57,6 +57,12 @@ impl Timelines {
         Ok(is_used && timeline > latest)
     }
 
+    /// Takes the servers seen for those of before a failover.
+    #[cfg(test)]
+    pub(super) fn predate(&self) {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner).values_mut().for_each(|timeline| *timeline = 0);
+    }
+
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner).is_empty()

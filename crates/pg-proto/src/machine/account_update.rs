@@ -148,6 +148,7 @@ pub enum UpdateDemand {
 
 /// The saved state.
 #[derive(Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(Debug))]
 struct State {
     /// Keys of the source that are in batches or were dropped.
     taken: u64,

@@ -205,6 +205,9 @@ fn unreadable(error: &serde_json::Error) -> ResumeError {
 }
 
 #[cfg(test)]
+pub(super) mod examples;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

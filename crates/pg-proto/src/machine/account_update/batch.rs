@@ -13,6 +13,7 @@ const REFUSED_RETRIEVALS: u32 = 2;
 
 /// An unfinished batch. Its keys are not saved: they are in the source, from `first` to `end`.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(Debug))]
 pub(super) struct Batch {
     pub(super) number: u64,
     pub(super) first: u64,
@@ -61,6 +62,7 @@ pub(super) enum Phase {
 
 /// Retrievals of a result. The counts start again after a crash.
 #[derive(Default)]
+#[cfg_attr(test, derive(Debug))]
 pub(super) struct Polls {
     pub(super) next: Moment,
     pub(super) last: Moment,

@@ -230,3 +230,9 @@ fn hint(key: &str, claimed: &[&str]) -> UpdateInput {
 fn key_of(number: usize) -> String {
     format!("{number:032}")
 }
+
+#[test]
+fn saved_states_keep_their_form() {
+    let examples = ("account-update.jsonl", include_str!("../../../tests/saved-states/account-update.jsonl"));
+    crate::machine::saved::examples::check::<State>(examples, NAME, VERSION, &["result"]);
+}

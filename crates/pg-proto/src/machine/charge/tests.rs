@@ -455,3 +455,9 @@ fn every_run_ends() {
         assert_eq!(outcome == ChargeOutcome::NotSent, failure == Failure::NotSent);
     }
 }
+
+#[test]
+fn saved_states_keep_their_form() {
+    let examples = ("charge.jsonl", include_str!("../../../tests/saved-states/charge.jsonl"));
+    crate::machine::saved::examples::check::<State>(examples, NAME, VERSION, &[]);
+}

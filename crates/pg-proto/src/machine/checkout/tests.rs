@@ -161,3 +161,9 @@ fn until_expiry(run: &mut Run) {
     }
     assert_eq!(run.method(), "canceltoken");
 }
+
+#[test]
+fn saved_states_keep_their_form() {
+    let examples = ("checkout.jsonl", include_str!("../../../tests/saved-states/checkout.jsonl"));
+    crate::machine::saved::examples::check::<State>(examples, NAME, VERSION, &[]);
+}

@@ -478,3 +478,9 @@ fn nothing_secret_is_stored_or_shown() {
         assert!(!text.contains("0123456789abcdef") && !text.contains("password"), "{text}");
     }
 }
+
+#[test]
+fn saved_states_keep_their_form() {
+    let examples = ("retry.jsonl", include_str!("../../../tests/saved-states/retry.jsonl"));
+    crate::machine::saved::examples::check::<State>(examples, NAME, VERSION, &[]);
+}

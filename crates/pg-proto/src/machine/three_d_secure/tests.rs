@@ -128,3 +128,9 @@ fn found(payments: &[String]) -> String {
     let all: String = payments.iter().chain([&check]).map(|one| format!("<transaction>{one}</transaction>")).collect();
     format!("<serviceResponse><transactions>{all}</transactions></serviceResponse>")
 }
+
+#[test]
+fn saved_states_keep_their_form() {
+    let examples = ("three-d-secure.jsonl", include_str!("../../../tests/saved-states/three-d-secure.jsonl"));
+    crate::machine::saved::examples::check::<State>(examples, NAME, VERSION, &[]);
+}

@@ -59,6 +59,7 @@ pub struct AccountThrottle {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(Debug))]
 struct Stored {
     salt: u64,
     gateway: Lane,
@@ -66,6 +67,7 @@ struct Stored {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(Debug))]
 struct Lane {
     credentials: String,
     throttle: State,
@@ -312,5 +314,11 @@ mod tests {
             AccountThrottle::resume(&other, &wrong(), ThrottleLimits::default()),
             Err(ResumeError::OtherMachine { .. })
         ));
+    }
+
+    #[test]
+    fn saved_states_keep_their_form() {
+        let examples = ("account-throttle.jsonl", include_str!("../../../tests/saved-states/account-throttle.jsonl"));
+        crate::machine::saved::examples::check::<Stored>(examples, ACCOUNT_NAME, VERSION, &[]);
     }
 }

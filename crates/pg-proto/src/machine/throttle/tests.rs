@@ -391,3 +391,9 @@ fn slots_stay_in_order_whatever_is_lost_and_stored_in_between() {
     // Only the earlier request is left, which was lost.
     assert_eq!(throttle.state.slots.len(), 1);
 }
+
+#[test]
+fn saved_states_keep_their_form() {
+    let examples = ("throttle.jsonl", include_str!("../../../tests/saved-states/throttle.jsonl"));
+    crate::machine::saved::examples::check::<State>(examples, NAME, VERSION, &[]);
+}

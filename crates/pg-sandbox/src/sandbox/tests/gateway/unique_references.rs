@@ -1,5 +1,7 @@
 //! `uniqueMerchantReference`: accepted once, whatever the result of the first request.
 
+use pg_model::dialect::ReferenceAfterRefusal;
+
 use super::*;
 
 const UNIQUE: (&str, &str) = ("uniqueMerchantReference", "u-1");
@@ -130,4 +132,18 @@ fn a_unique_reference_stays_used_up_for_ever() {
     assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), "600");
     shop.wait(10 * 365 * 24 * 60 * 60);
     assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE, ("cardExpiryYear", "40")])).code(), "950");
+}
+
+// spec: 2 §4.3, A92, A93
+#[test]
+fn where_refusals_free_their_reference_a_silent_bank_still_uses_it_up() {
+    let mut dialect = (*crate::dialect()).clone();
+    dialect.refused_reference = Some(ReferenceAfterRefusal::Free);
+    let dialect = Arc::new(dialect);
+    for (first, code, then) in [(("cardCV2", "1"), "110", "600"), (("cardNumber", SILENT), "119", "950")] {
+        let settings = Settings::default().dialect(Arc::clone(&dialect));
+        let mut shop = Shop { sandbox: empty_with(settings), at: now() };
+        assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE, first])).code(), code);
+        assert_eq!(shop.call("auth", &raw(PAN, &[UNIQUE])).code(), then, "{code}");
+    }
 }

@@ -46,3 +46,30 @@ fn an_entry_that_can_be_neither_written_nor_made_invalid_may_be_there() {
     let full = io::Error::from(io::ErrorKind::StorageFull);
     assert!(matches!(end.spoil(HEADER as u64, &full), StoreError::Full));
 }
+
+/// The receipt is then recognised by its own tag alone, since it follows the tag of the group.
+#[test]
+fn damage_of_a_synced_group_that_ends_where_the_receipt_begins_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let mut redo = log(&store);
+    redo.note(&vec![7; ENTRIES as usize - HEADER - START - TAG]);
+    assert!(redo.append(Whole::default()).unwrap());
+    redo.syncer().sync().unwrap();
+    let generation = redo.generation();
+    redo.end().write(generation, (HEADER + START) as u64, &[8]).unwrap();
+    drop(redo);
+    let opened = Redo::open(&store, None, &[7; 32], (Since::default(), Whole::default()), 2);
+    let error = opened.err().unwrap().to_string();
+    assert!(error.contains("before commits that were acknowledged"), "{error}");
+}
+
+/// The store asks for the header once SQLite has committed.
+#[test]
+fn a_generation_begins_only_after_its_header_is_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut redo = log(&folder.path().join("store"));
+    // A device that cannot be synced.
+    redo.syncer = Syncer::new(File::open("/dev/null").unwrap());
+    assert!(matches!(redo.prepare(Whole::default()), Err(StoreError::Unsynced(_))));
+}

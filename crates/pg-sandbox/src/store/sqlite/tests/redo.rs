@@ -13,6 +13,7 @@ use crate::{
     vault::{derived, keyed},
 };
 
+mod behind;
 mod generations;
 mod other_logs;
 mod receipts;

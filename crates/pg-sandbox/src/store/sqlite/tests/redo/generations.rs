@@ -84,3 +84,36 @@ fn a_store_that_an_earlier_version_left_opens() {
     assert_eq!(opened_with(&path, &written(&path)).unwrap(), states[9]);
     assert!(opened_with_length(&path, &[], 9).unwrap_err().to_string().contains("is missing or cut"));
 }
+
+/// SQLite's last commit may be lost in a power cut, and the changes that it contains may be overwritten after it is on the disk.
+#[test]
+fn a_commit_of_sqlite_is_on_the_disk_before_its_generation_is_overwritten() {
+    let (_folder, path) = file();
+    let mut store = Sqlite::open(&path, &KEY).unwrap();
+    // A device that cannot be synced.
+    store.ahead.as_mut().unwrap().log = Syncer::new(File::open("/dev/null").unwrap());
+    let first = generation(&store);
+    let (held, refused) = fill(&mut store);
+    assert!(matches!(refused, StoreError::Unsynced(_)), "{refused:?}");
+    assert_eq!(generation(&store), first + 1, "SQLite has committed once");
+    assert_eq!(state(&mut store), held);
+}
+
+/// The power cut has lost SQLite's commit, but not the group after it.
+#[test]
+fn a_damaged_generation_that_the_store_does_not_ask_for_yet_is_refused_if_it_has_acknowledged_groups() {
+    let (_folder, path) = file();
+    let (mut store, held) = turned(&path);
+    let (_copy, left) = file();
+    copy_logs(&path, &left);
+    store.fold(Needs::Generation).unwrap();
+    let held = group(&mut store, &[(1, 1, 3)], &held);
+    store.commit().unwrap();
+    store.syncer().unwrap().sync().unwrap();
+    let mut log = fs::read(file::redo(&path)).unwrap();
+    assert_eq!(opened_with(&left, &log).unwrap(), held);
+    let header = (generation(&store) + 1) % 2 * REGION;
+    log[usize::try_from(header).unwrap()] ^= 1;
+    let error = opened_with(&left, &log).unwrap_err().to_string();
+    assert!(error.contains("before commits that were acknowledged"), "{error}");
+}
