@@ -1,7 +1,6 @@
 //! Masking: the visible part of a card number, and how to find card numbers in unknown text.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
-use core::ops::Range;
 
 mod base64;
 mod groups;
@@ -11,7 +10,7 @@ mod row;
 
 pub use letters::{digit, is_invisible};
 
-use row::{Kinds, Row, Shown};
+use row::{Kinds, Shown};
 
 /// Number of digits that a masked card number shows at its start (spec 2 §2.2).
 const SHOWN_FIRST: usize = 6;
@@ -158,7 +157,7 @@ pub fn has_card_number(text: &str) -> bool {
             if !found {
                 groups::hide(text, row, &mut groups);
                 found = row.digits.iter().any(|digit| digit.is_hidden())
-                    || row.runs.iter().any(|run| is_card_number(row, run.clone()));
+                    || row.runs.iter().any(|run| groups::is_card_number(&row.digits, &row.sums, run.clone()));
             }
         })
     };
@@ -166,12 +165,6 @@ pub fn has_card_number(text: &str) -> bool {
         search(Kinds::Ascii);
     }
     found
-}
-
-fn is_card_number(row: &Row, run: Range<usize>) -> bool {
-    CARD_NUMBER_DIGITS.contains(&run.len())
-        && groups::FIRST_DIGITS.contains(&row.digits[run.start].value())
-        && row::is_right(&row.sums, run)
 }
 
 /// The text with masked numbers, and whether every digit is one byte.
@@ -345,6 +338,35 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_number_beside_other_digits_is_found_and_other_long_runs_are_not() {
+        for number in ["4929257976335550", "4929 2579 7633 5550", "4929-257976 335550", "4929\u{200b}257976335550"] {
+            for (before, after) in [
+                ("", " 12/49"),
+                ("", " 12/49 917"),
+                ("", "-12/49"),
+                ("", " 1249"),
+                ("", " 2"),
+                ("", "\u{200b} 1249"),
+                ("2 ", ""),
+                ("2026-11-28 ", ""),
+                ("2026-11-28 10:00 ", " 4.99 GBP"),
+                ("4929113444429105 ", ""),
+            ] {
+                let shown = format!("{before}{number}{after}");
+                assert!(has_card_number(&shown), "{shown}");
+            }
+        }
+        for other in [
+            "4929257976335551 12/49",
+            "2026-11-28 10-00-00 2026-11-29 10-00-00",
+            "499 250 350 420 620 499 250",
+            "order 2026112200001 of 2026-11-28",
+        ] {
+            assert!(!has_card_number(other), "{other}");
+        }
+    }
+
     const CV2_WORDS: &[&[&str]] = &[
         &["cvv"],
         &["cvv2"],
@@ -387,6 +409,19 @@ mod tests {
                 .map(|(at, letter)| if upper >> (at % 64) & 1 == 1 { letter.to_ascii_uppercase() } else { letter })
                 .collect();
             prop_assert!(names_a_cv2(&name) && names_a_secret(&name), "{}", name);
+        }
+
+        #[test]
+        fn a_card_number_is_found_beside_any_digits(
+            digits in "[2-6][0-9]{10,17}",
+            other in "[0-9]{1,30}([ -][0-9]{1,8}){0,3}",
+            separator in "[ -]",
+        ) {
+            let number = (0..10).map(|last| format!("{digits}{last}")).find(|number| has_card_number(number));
+            let number = number.unwrap_or_default();
+            for shown in [format!("{number}{separator}{other}"), format!("{other}{separator}{number}")] {
+                prop_assert!(has_card_number(&shown), "{}", shown);
+            }
         }
 
         #[test]

@@ -40,7 +40,7 @@ const CREDENTIALS: [&str; 4] = ["apiKey", "apiPassword", "api_key", "api_passwor
 pub struct Preview {
     /// Method and address.
     pub target: String,
-    /// Names and masked values, in the order of the body.
+    /// Names, without card numbers, and masked values, in the order of the body.
     pub parameters: Vec<(String, String)>,
 }
 
@@ -51,7 +51,7 @@ impl Preview {
         let parameters = form_urlencoded::parse(request.body())
             .map(|(name, value)| {
                 let shown = shown(&name, &value);
-                (name.into_owned(), shown)
+                (mask::text(&name), shown)
             })
             .collect();
         Self { target: format!("{} {}", request.method(), request.uri()), parameters }

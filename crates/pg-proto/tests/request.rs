@@ -124,6 +124,9 @@ fn a_preview_hides_what_must_not_be_seen() {
     ] {
         assert!(!pg_proto::shown(misspelt, value).contains(value), "{misspelt}");
     }
+    let named =
+        http::Request::post("https://gateway.example/x").body("4111111111111111=x&itemName0=Tea".into()).unwrap();
+    assert!(Preview::of(&named).to_string().ends_with("\n  411111******1111=x\n  itemName0=Tea"));
     let debugged = format!("{:?}", account());
     assert!(!debugged.contains("pass word") && !debugged.contains("s3cret"), "{debugged}");
 }

@@ -98,6 +98,18 @@ fn programs_can_read_a_dry_run() {
 }
 
 #[test]
+fn a_card_number_as_a_name_is_masked() {
+    for flags in ["--dry-run", "--json --dry-run", "--curl --dry-run"] {
+        words(&format!("call token/lookup cardKey=k {PAN}=x --unchecked {flags}"))
+            .account("https://gateway.example")
+            .run()
+            .ends(0)
+            .hides(&[PAN])
+            .prints("492942******5709");
+    }
+}
+
+#[test]
 fn xml_is_asked_for_in_the_path() {
     words("call token/lookup cardKey=4F2C-91 --dry-run --xml").run().ends(0).prints("/v3/token/lookup/xml");
 }

@@ -1,7 +1,7 @@
 //! Numbers whose groups are separated by characters other than a space or a hyphen. Dates, lists and versions have this
 //! form too, so the check digit decides.
 
-use core::ops::RangeInclusive;
+use core::ops::{Range, RangeInclusive};
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use super::{
 /// The minimum number of digits in a group, except the last group of a number.
 const GROUP_DIGITS: usize = 4;
 /// The first digits of card numbers.
-pub(super) const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
+const FIRST_DIGITS: RangeInclusive<u8> = 2..=6;
 
 /// Masks the numbers in a row of digits. `groups` is a buffer that is reused for each row.
 pub(super) fn hide(text: &str, row: &mut Row, groups: &mut Vec<Piece>) {
@@ -38,6 +38,7 @@ fn in_groups(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) {
         if group.len() >= GROUP_DIGITS {
             let searched = with_one_sign(digits, sums, &groups[first..]);
             as_printed(digits, sums, &groups[first..], searched);
+            in_run(digits, sums, &groups[first..]);
         }
     }
     in_small_groups(digits, sums, groups);
@@ -80,6 +81,31 @@ fn with_one_sign(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) -> usize
         }
     }
     searched
+}
+
+/// Numbers that have only a single space or hyphen between groups, and perhaps other digits before and behind, such as
+/// an expiry date. Dates and amounts have this form too, so all groups except the last one are long.
+fn in_run(digits: &mut [Digit], sums: &[Sums], groups: &[Piece]) {
+    let start = groups[0].digits().start;
+    for (index, group) in groups.iter().enumerate() {
+        let number = start..group.digits().end;
+        if (index > 0 && group.before == Between::Other) || number.len() > *CARD_NUMBER_DIGITS.end() {
+            break;
+        }
+        if is_card_number(digits, sums, number.clone()) {
+            hide_middle(&mut digits[number]);
+        }
+        if group.len() < GROUP_DIGITS {
+            break;
+        }
+    }
+}
+
+/// Whether digits have the length, the first digit and the check digit of a card number.
+pub(super) fn is_card_number(digits: &[Digit], sums: &[Sums], number: Range<usize>) -> bool {
+    CARD_NUMBER_DIGITS.contains(&number.len())
+        && FIRST_DIGITS.contains(&digits[number.start].value())
+        && is_right(sums, number)
 }
 
 /// Numbers in the group sizes of cards, which are all that may have different separators: 4-4-4-4, 4-6-5, 4-4-4-4-3 and 4-6-4.

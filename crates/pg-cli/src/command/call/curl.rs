@@ -1,6 +1,7 @@
 //! `--curl`: the same request as a command for a shell.
 
 use bytes::Bytes;
+use pg_model::mask;
 use serde::Serialize;
 
 use super::{form, shown};
@@ -23,7 +24,7 @@ pub(super) fn print(request: &http::Request<Bytes>, masked: bool, json: bool) ->
 fn command(request: &http::Request<Bytes>, masked: bool) -> String {
     let mut command = format!("curl --silent --show-error --include {}", quoted(&request.uri().to_string()));
     for (name, value) in form(request) {
-        let value = if masked { shown(&name, &value) } else { value };
+        let (name, value) = if masked { (mask::text(&name), shown(&name, &value)) } else { (name, value) };
         // curl encodes the text after the first `=`, and sends the name unchanged.
         let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
         command.push_str(" \\\n  --data-urlencode ");
@@ -48,5 +49,12 @@ mod tests {
              --data-urlencode 'item_name%5B0%5D=@file' \\\n  \
              --data-urlencode 'empty='"
         );
+    }
+
+    #[test]
+    fn a_card_number_as_a_name_is_masked_for_others_only() {
+        let request = http::Request::post("https://gateway.example/x").body(Bytes::from("4929420573595709=x")).unwrap();
+        assert!(command(&request, true).ends_with("'492942******5709=x'"), "{}", command(&request, true));
+        assert!(command(&request, false).ends_with("'4929420573595709=x'"));
     }
 }

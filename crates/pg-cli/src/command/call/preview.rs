@@ -1,6 +1,7 @@
 //! `--dry-run`: the request as it would be sent, masked.
 
 use bytes::Bytes;
+use pg_model::mask;
 use serde::Serialize;
 
 use super::{form, shown};
@@ -20,7 +21,7 @@ pub(super) fn print(request: &http::Request<Bytes>, placeholders: &[Setting], js
             } else {
                 shown(&name, &value)
             };
-            Parameter { name, value }
+            Parameter { name: mask::text(&name), value }
         })
         .collect();
     if json {

@@ -35,7 +35,7 @@ impl Transport for Watched {
 fn request_lines(request: &Request<Bytes>) -> Vec<String> {
     let mut lines = vec![format!("> {} {}", request.method(), request.uri())];
     lines.extend(headers('>', request.headers()));
-    lines.extend(form(request).map(|(name, value)| format!(">   {name} = {}", shown(&name, &value))));
+    lines.extend(form(request).map(|(name, value)| format!(">   {} = {}", mask::text(&name), shown(&name, &value))));
     lines
 }
 
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn secrets_are_masked_and_the_basis_is_explained() {
         let request = Request::post("http://127.0.0.1/x").header("authorization", "Bearer canary");
-        let body = "cardNumber=4929420573595709&apiPassword=canary&currency=GBP&cardnumbr=1";
+        let body = "cardNumber=4929420573595709&apiPassword=canary&currency=GBP&cardnumbr=1&4929420573595709=x";
         let lines = request_lines(&request.body(Bytes::from(body)).unwrap()).join("\n");
         assert!(lines.contains("> authorization: ***") && lines.contains("currency = GBP"), "{lines}");
         assert!(!lines.contains("canary") && !lines.contains("4929420573595709"), "{lines}");
