@@ -21,7 +21,8 @@
 //!   keys of that batch and the service created it after the submission. Otherwise the [policy](DoubtfulPolicy)
 //!   decides, and the result says so.
 //! - Callbacks are not trusted. A hint only makes the machine retrieve a batch earlier. A forged, repeated, early or late
-//!   hint costs at most one request, and at most one every five seconds for a batch.
+//!   hint costs one request, at most one every five seconds for a batch. While a batch is doubtful, the batch key of a hint may
+//!   cost eight requests that the service answers.
 //! - A hint that may settle a doubt is kept until the service has answered for its batch key, or the doubt ends. 1,000 such hints are
 //!   kept, and one for each open batch.
 //! - The result of every batch is offered until the owner has taken it. The result lists every key of the batch, either

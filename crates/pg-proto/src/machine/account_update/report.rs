@@ -119,7 +119,8 @@ pub enum BatchEnd {
         message: String,
     },
     /// The service accepted the batch, but refuses to return the result: six times with codes that the documents or the dialect list,
-    /// such as 181 and 183; or, when the time of the batch was over, with 101 or an unlisted code, which may come from a proxy.
+    /// such as 181 and 183; twice with HTTP 401 and an unlisted code; or, when the time of the batch was over, with another unlisted code,
+    /// which may come from a proxy.
     Failed {
         /// The error code.
         code: String,

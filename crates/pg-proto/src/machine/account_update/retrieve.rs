@@ -13,7 +13,7 @@ use super::{
     report::BatchEnd,
 };
 use crate::{
-    Refused, UpdaterHint,
+    UpdaterHint,
     machine::{
         Moment, calendar,
         exchange::{ExchangeResult, pause, sort_reply},
@@ -119,18 +119,19 @@ impl AccountUpdate {
         let Some(batch) = self.batch(number) else { return };
         let later = pause(first, longest, batch.polls.made, now, random);
         let late = matches!(batch.phase, Phase::Submitted { since, .. } if since.after(patience) <= now);
-        let heard = match heard {
-            ExchangeResult::Shut(refused) if batch.is_refused_itself(&refused) => ExchangeResult::Refused(refused),
-            heard => heard,
-        };
         match heard {
             ExchangeResult::Answer(answer) if batch.submitted() == Some(answer.batch_key.as_str()) => {
                 batch.finish(answer.card_key_details);
                 self.reached();
             }
+            // It is not repeated: too many refused requests would lock the address out.
+            ExchangeResult::Shut(refused) if batch.is_refused_itself(&refused) => {
+                batch.end_as(BatchEnd::Failed { code: refused.code().to_string() });
+                self.reached();
+            }
             ExchangeResult::Refused(refused) => {
                 let code = refused.code();
-                let (is_pending, is_doubtful) = (*code == ErrorCode::BATCH_PENDING, may_be_of_a_proxy(&refused));
+                let (is_pending, is_doubtful) = (*code == ErrorCode::BATCH_PENDING, !refused.is_known());
                 batch.polls.spoiled += u32::from(!is_pending && !is_doubtful);
                 if is_pending && late {
                     batch.end_as(BatchEnd::Overdue);
@@ -165,11 +166,12 @@ impl AccountUpdate {
                 }
                 self.reached();
             }
-            ExchangeResult::Refused(refused) if may_be_of_a_proxy(&refused) => {
-                self.look_later(key, false, now, random);
-                self.reached();
-            }
-            ExchangeResult::Refused(refused) if refused.remedy() == Remedy::Retry => {
+            // A refusal that passes, or that may come from a proxy.
+            ExchangeResult::Refused(refused)
+                if refused.remedy() == Remedy::Retry
+                    || !refused.is_known()
+                    || *refused.code() == ErrorCode::NO_DATA_SENT =>
+            {
                 self.look_later(key, true, now, random);
                 self.reached();
             }
@@ -177,8 +179,10 @@ impl AccountUpdate {
                 self.drop_candidate(key);
                 self.reached();
             }
+            // Counted in the saved state, so that no key stops every resumed update.
             nothing => {
-                self.look_later(key, false, now, random);
+                let answered = matches!(nothing, ExchangeResult::Shut(_));
+                self.look_later(key, answered, now, random);
                 self.brought_nothing(nothing, now, random);
             }
         }
@@ -230,12 +234,6 @@ impl AccountUpdate {
             self.drop_candidate(key);
         }
     }
-}
-
-/// Whether a refusal of a retrieval may come from a proxy: its code is unlisted, or a proxy may have repeated the request without its body
-/// (assumption A141).
-fn may_be_of_a_proxy(refused: &Refused) -> bool {
-    !refused.is_known() || *refused.code() == ErrorCode::NO_DATA_SENT
 }
 
 /// Whether the service may have a copy of a batch whose key is unknown.

@@ -268,19 +268,19 @@ fn callbacks_for_all_batches_in_doubt_at_once_settle_all() {
 fn a_callback_is_not_forgotten_while_its_result_cannot_be_retrieved() {
     let unlisted = "<serviceResponse><errorCode>321</errorCode></serviceResponse>";
     let no_data = "<serviceResponse><errorCode>101</errorCode></serviceResponse>";
-    for fault in [
-        Fault::Say(503, ""),
-        Fault::Say(200, "<html>"),
-        Fault::Lose(Failure::NotSent),
-        Fault::Say(400, unlisted),
-        Fault::Say(401, no_data),
+    for (fault, times) in [
+        (Fault::Say(503, ""), 24),
+        (Fault::Say(200, "<html>"), 24),
+        (Fault::Lose(Failure::NotSent), 24),
+        (Fault::Say(400, unlisted), 7),
+        (Fault::Say(401, no_data), 7),
     ] {
         for crash in [false, true] {
             let (mut world, until) = in_doubt(plan(), Fault::LoseReply);
-            world.instead.extend((1..25).map(|at| (at, fault.clone())));
+            world.instead.extend((1..=times).map(|at| (at, fault.clone())));
             world.now = NOON.after(Duration::from_secs(121));
             let mut action = world.input(hint(&key_of(1), &[]));
-            while crash && world.sent.len() < 20 {
+            while crash && world.sent.len() < usize::min(times, 20) {
                 action = world.next(action);
             }
             let summary = if crash {
@@ -302,4 +302,25 @@ fn a_callback_is_not_forgotten_while_its_result_cannot_be_retrieved() {
         assert_eq!(world.go_on(action).progress.doubtful, 2);
         assert!(world.now >= until && world.now < until.after(Duration::from_secs(3_600)));
     }
+}
+
+/// The service may refuse a key that it does not know with 401 and an unlisted code, which stops the update.
+#[test]
+fn no_callback_stops_an_update_for_ever() {
+    let unlisted = "<serviceResponse><errorCode>321</errorCode></serviceResponse>";
+    let (mut world, until) = in_doubt(plan(), Fault::LoseReply);
+    world.instead.extend((1..100).map(|at| (at, Fault::Say(401, unlisted))));
+    world.now = NOON.after(Duration::from_secs(121));
+    let action = world.input(hint(&key_of(1), &[]));
+    let mut summary = world.go_on(action);
+    let mut runs = 1;
+    while summary.end != UpdateEnd::Complete {
+        let saved = world.machine.save();
+        world.now = until.after(Duration::from_secs(3_600));
+        world.crash(&saved, plan());
+        summary = world.run();
+        runs += 1;
+        assert!(runs < 12, "{summary:?}");
+    }
+    assert!(world.sent.len() < 12);
 }
