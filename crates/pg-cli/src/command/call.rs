@@ -154,10 +154,13 @@ fn form(request: &http::Request<Bytes>) -> impl Iterator<Item = (String, String)
     form_urlencoded::parse(request.body()).map(|(name, value)| (name.into_owned(), value.into_owned()))
 }
 
-/// Returns a masked value for display. An unknown name may be the mistyped name of a secret.
-fn shown(name: &str, value: &str) -> String {
-    if argument::is_secret(name) && !pg_model::METHODS.iter().any(|info| info.field(name).is_some()) {
-        return "***".to_owned();
-    }
-    pg_proto::shown(name, value)
+/// Returns a parameter for display: its name without card numbers, and its masked value. An unknown name may be the mistyped name of a
+/// secret.
+fn shown(name: &str, value: &str) -> (String, String) {
+    let value = if argument::is_secret(name) && !pg_model::METHODS.iter().any(|info| info.field(name).is_some()) {
+        "***".to_owned()
+    } else {
+        pg_proto::shown(name, value)
+    };
+    (pg_model::mask::text(name), value)
 }

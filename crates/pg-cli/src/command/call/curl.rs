@@ -1,7 +1,6 @@
 //! `--curl`: the same request as a command for a shell.
 
 use bytes::Bytes;
-use pg_model::mask;
 use serde::Serialize;
 
 use super::{form, shown};
@@ -24,7 +23,7 @@ pub(super) fn print(request: &http::Request<Bytes>, masked: bool, json: bool) ->
 fn command(request: &http::Request<Bytes>, masked: bool) -> String {
     let mut command = format!("curl --silent --show-error --include {}", quoted(&request.uri().to_string()));
     for (name, value) in form(request) {
-        let (name, value) = if masked { (mask::text(&name), shown(&name, &value)) } else { (name, value) };
+        let (name, value) = if masked { shown(&name, &value) } else { (name, value) };
         // curl encodes the text after the first `=`, and sends the name unchanged.
         let name: String = form_urlencoded::byte_serialize(name.as_bytes()).collect();
         command.push_str(" \\\n  --data-urlencode ");

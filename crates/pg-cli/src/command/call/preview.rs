@@ -1,7 +1,6 @@
 //! `--dry-run`: the request as it would be sent, masked.
 
 use bytes::Bytes;
-use pg_model::mask;
 use serde::Serialize;
 
 use super::{form, shown};
@@ -16,12 +15,10 @@ pub(super) fn print(request: &http::Request<Bytes>, placeholders: &[Setting], js
     let target = format!("{} {}", request.method(), request.uri());
     let parameters: Vec<Parameter> = form(request)
         .map(|(name, value)| {
-            let value = if stands_in(&name, placeholders) {
-                Setting::ApiKey.placeholder().to_owned()
-            } else {
-                shown(&name, &value)
-            };
-            Parameter { name: mask::text(&name), value }
+            let (shown_name, shown_value) = shown(&name, &value);
+            let stands_in = stands_in(&name, placeholders);
+            let value = if stands_in { Setting::ApiKey.placeholder().to_owned() } else { shown_value };
+            Parameter { name: shown_name, value }
         })
         .collect();
     if json {

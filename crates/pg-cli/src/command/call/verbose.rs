@@ -35,7 +35,8 @@ impl Transport for Watched {
 fn request_lines(request: &Request<Bytes>) -> Vec<String> {
     let mut lines = vec![format!("> {} {}", request.method(), request.uri())];
     lines.extend(headers('>', request.headers()));
-    lines.extend(form(request).map(|(name, value)| format!(">   {} = {}", mask::text(&name), shown(&name, &value))));
+    let parameters = form(request).map(|(name, value)| shown(&name, &value));
+    lines.extend(parameters.map(|(name, value)| format!(">   {name} = {value}")));
     lines
 }
 
