@@ -232,7 +232,7 @@ fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     Ok(words.map(ToOwned::to_owned).collect())
 }
 
-/// The number of reports among the [`written_files`] files.
+/// The number of reports among the [`written_files`].
 const REPORTS: usize = 3;
 
 /// Returns the files that are written, with their options: the reports, then the baseline.

@@ -326,13 +326,7 @@ pub(super) fn failure(error: &StartError) -> Failure {
     let advice = match error {
         StartError::Address(..) => "; choose another with --listen; port 0 picks a free one",
         StartError::Store(_, OpenError::Store(StoreError::Full)) => "; make space on it",
-        // In another store, used references would pay again.
-        StartError::Store(path, OpenError::Store(StoreError::Engine(_)) | OpenError::KeyFile(KeyFileError::Io(..)))
-            if path.exists() =>
-        {
-            ""
-        }
-        StartError::Store(_, problem) if !has_remedy(problem) => "; choose another with --store",
+        StartError::Store(path, problem) if may_be_another(path, problem) => "; choose another with --store",
         StartError::CertificateAuthority(..) => "; give an authority's certificate with --certificate-authority",
         _ => "",
     };
@@ -344,13 +338,14 @@ pub(super) fn failure(error: &StartError) -> Failure {
     Failure::new(exit, format!("{error}{advice}"))
 }
 
-/// Whether the text about a store says what to do.
-const fn has_remedy(problem: &OpenError) -> bool {
-    !matches!(
-        problem,
-        OpenError::KeyFile(KeyFileError::Io(..))
-            | OpenError::Store(StoreError::InUse | StoreError::Foreign | StoreError::Engine(_))
-    )
+/// Whether another store is the remedy. It is none for a store that exists and may become usable: in another one, used references
+/// would pay again.
+fn may_be_another(path: &Path, problem: &OpenError) -> bool {
+    match problem {
+        OpenError::Store(StoreError::InUse | StoreError::Foreign) => true,
+        OpenError::KeyFile(KeyFileError::Io(..)) | OpenError::Store(StoreError::Engine(_)) => !path.exists(),
+        _ => false,
+    }
 }
 
 /// The failure of a sandbox whose store could not be closed.
