@@ -53,6 +53,11 @@ pub(crate) fn broken(text: impl Into<String>) -> Finding {
     Finding { kind: "adapter", verdict: Verdict::Broken, text: text.into() }
 }
 
+/// Whether there is nothing worse than warnings.
+pub(crate) fn are_warnings(findings: &[Finding]) -> bool {
+    findings.iter().all(|one| one.verdict == Verdict::Warning)
+}
+
 /// Returns all findings about a charge.
 pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
     let claims: Vec<Claim> = evidence.ran.iter().filter_map(|ran| ran.claim).collect();

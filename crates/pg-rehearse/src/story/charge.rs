@@ -10,9 +10,9 @@ use crate::{
     adapter::{Claim, End, Ran},
     certificates::Certificate,
     drill::EACH_FORM,
-    finding::{Finding, Verdict},
+    finding::Finding,
     house::{Card, SetupError},
-    judge::{self, Evidence, Expect, broken, doubt, fault},
+    judge::{self, Evidence, Expect, are_warnings, broken, doubt, fault},
     plan::{Job, Way},
     report::Outcome,
     stage::{Credentials, Setting, Stage, Troupe},
@@ -159,10 +159,6 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         findings.extend(other_forms(stage, story, expect).await?);
     }
     Ok(stage.judged(findings))
-}
-
-fn are_warnings(findings: &[Finding]) -> bool {
-    findings.iter().all(|one| one.verdict == Verdict::Warning)
 }
 
 /// Charges one order in each form but the first, until one fails.

@@ -9,9 +9,9 @@ use super::{
 use crate::{
     adapter::{Claim, End, Ran},
     books::{Entry, money},
-    finding::{Finding, Verdict},
+    finding::Finding,
     house::{SetupError, text},
-    judge::{self, broken, doubt, fault, untouched},
+    judge::{self, are_warnings, broken, doubt, fault, untouched},
     plan::Job,
     stage::Stage,
     wire::{Act, Exchange, On, Rule},
@@ -57,7 +57,7 @@ pub(crate) async fn play(stage: &mut Stage, job: Job, stories: &[Later]) -> Play
         stage.begin_part(&name, at, &rules);
         findings.extend(part(stage, job, story).await?);
         findings.extend(trapped(stage, None));
-        if findings.iter().any(|one| one.verdict != Verdict::Warning) {
+        if !are_warnings(&findings) {
             break;
         }
     }

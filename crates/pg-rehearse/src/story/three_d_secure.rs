@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     adapter::{Claim, End, Ran},
-    finding::{Finding, Lane, Verdict},
+    finding::{Finding, Lane},
     house::{Card, SetupError},
-    judge::{self, Evidence, Expect, broken, doubt, fault},
+    judge::{self, Evidence, Expect, are_warnings, broken, doubt, fault},
     plan::{Job, Way},
     stage::Stage,
     wire::{Exchange, On, Rule},
@@ -72,7 +72,7 @@ pub(crate) async fn play(stage: &mut Stage, stories: &[ThreeDSecure]) -> Played 
         stage.begin_part(&name, at, story.rules);
         findings.extend(part(stage, story).await?);
         findings.extend(trapped(stage, None));
-        if findings.iter().any(|one| one.verdict != Verdict::Warning) {
+        if !are_warnings(&findings) {
             break;
         }
     }
