@@ -29,19 +29,14 @@ const CONDITIONS: [&str; 5] = [" as soon as ", " when ", " once ", " if ", " unt
 /// What makes one of these a condition if its sentence begins so. "After your payment is checked and your order is paid, we ship."
 const BEGINNINGS: [&str; 7] = ["after ", "as soon as ", "if ", "in case ", "once ", "should ", "when "];
 /// What a page says that waits for a payment: then neither thanks for an order nor a step that is called "Paid" says anything.
-const WAITS: [&str; 9] = [
-    "waiting",
-    "checking",
-    "looking for",
-    "pending",
-    "yet",
-    "being processed",
-    "processing",
-    "will confirm",
-    "shortly",
-];
+const WAITS: [&str; 8] =
+    ["waiting", "checking", "looking for", "pending", "yet", "being processed", "processing", "will confirm"];
+/// The same in a sentence about a payment. "You will receive an e-mail shortly" says nothing about one.
+const SOON: &str = "shortly";
 /// What is paid, or who pays: of these the bare word "paid" is said. Other sentences with it stand on every page of a shop.
 const SUBJECTS: [&str; 6] = ["order", "payment", "purchase", "booking", "invoice", "you"];
+/// What ends a sentence.
+const ENDS: [char; 5] = ['.', '!', '?', ':', ';'];
 /// So many words before a phrase may turn it around, or are its subject.
 const NEAR: usize = 5;
 /// So many characters before a phrase are read.
@@ -58,7 +53,7 @@ pub(crate) fn says_paid(seen: &Seen) -> bool {
         return false;
     }
     let text = words(&seen.body);
-    let waits = WAITS.iter().any(|word| text.contains(word));
+    let waits = waits(&text);
     PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| says(&text, at, phrase, waits)))
 }
 
@@ -80,6 +75,13 @@ pub(crate) fn claim(seen: &Seen) -> Option<String> {
     value.get("claim")?.as_str().map(ToOwned::to_owned)
 }
 
+/// Whether the page says that it waits for a payment.
+fn waits(text: &str) -> bool {
+    let about_payment = |sentence: &str| ["payment", "bank"].iter().any(|word| sentence.contains(word));
+    WAITS.iter().any(|word| text.contains(word))
+        || text.split(ENDS).any(|sentence| sentence.contains(SOON) && about_payment(sentence))
+}
+
 /// Whether the phrase at this place consists of whole words, is no label, is neither denied, a question nor a condition in its
 /// sentence, and is about this payment.
 fn says(text: &str, at: usize, phrase: &str, waits: bool) -> bool {
@@ -92,15 +94,14 @@ fn says(text: &str, at: usize, phrase: &str, waits: bool) -> bool {
     if is_inside || is_label {
         return false;
     }
-    let ends = ['.', '!', '?', ':', ';'];
     let read = after.char_indices().nth(READ_AFTER).map_or(after, |(end, _)| &after[..end]);
-    let (rest, end) = read.find(ends).map_or((read, ""), |end| read.split_at(end));
+    let (rest, end) = read.find(ENDS).map_or((read, ""), |end| read.split_at(end));
     if end.starts_with('?') || CONDITIONS.iter().any(|condition| rest.contains(condition)) {
         return false;
     }
     let start = before.char_indices().rev().take(READ_BEFORE).last().map_or(0, |(start, _)| start);
     let shortly_before = &before[start..];
-    let sentence = shortly_before.rsplit(ends).next().unwrap_or_default();
+    let sentence = shortly_before.rsplit(ENDS).next().unwrap_or_default();
     let near: Vec<&str> = sentence.split_whitespace().rev().take(NEAR).collect();
     // "No payment received", "Amount paid 0.00".
     let is_denied = near.first().is_some_and(|word| *word == "no" || word.ends_with("amount"));
@@ -108,7 +109,7 @@ fn says(text: &str, at: usize, phrase: &str, waits: bool) -> bool {
     if is_denied || is_condition || near.iter().any(|word| DENIALS.contains(word)) {
         return false;
     }
-    let is_alone = !waits && near.is_empty() && (after.trim_start().is_empty() || after.trim_start().starts_with(ends));
+    let is_alone = !waits && near.is_empty() && (after.trim_start().is_empty() || after.trim_start().starts_with(ENDS));
     phrase != "paid" || is_alone || near.iter().any(|word| SUBJECTS.contains(word))
 }
 
@@ -275,6 +276,7 @@ mod tests {
             "<table><tr><th>Status</th><td>Paid</td></tr></table>",
             "<h1>Thank you for your order</h1><p>A confirmation was sent to you. Your tea ships today.</p>",
             "<ol><li>Ordered</li><li>Paid</li><li>Shipped</li></ol>",
+            "<h1>Thank you for your order!</h1><p>You will receive an e-mail shortly.</p>",
             "Your order is paid. We write to you when it ships. It has not left yet.",
             "Payment successful! Any questions?",
             "<div hidden><div>No.</div></div><input type=hidden hidden><p title=\"not hidden\" aria-hidden=true>Your order is paid</p>",
@@ -312,6 +314,7 @@ mod tests {
             "We do not see your payment. Have you paid already? Then reload this page in a minute.",
             "<h1>Thank you for your order!</h1><p>Your payment is being processed. We will write to you within minutes.</p>",
             "<h1>Thank you for your order</h1><p>We will confirm your payment by e-mail.</p>",
+            "<h1>Thank you for your order</h1><p>Your payment is confirmed shortly.</p>",
             "As soon as your order is paid, we ship it.",
             "We ship as soon as your payment was successful.",
             "After your payment is approved by your bank, and your order is paid, we send it.",
