@@ -26,6 +26,7 @@ use crate::{
     StoreError,
 };
 
+mod again;
 mod claims;
 mod durable;
 mod ends;
@@ -55,6 +56,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.workers_enlist_at_the_same_time().await;
     suite.a_reference_is_begun_once().await;
     suite.a_reference_is_begun_once_by_calls_at_the_same_time().await;
+    suite.a_reference_is_begun_once_whatever_has_become_of_it().await;
     suite.only_the_holder_changes_a_row().await;
     suite.only_claims_that_workers_did_not_release_count().await;
     suite.claims_take_what_is_due_and_nothing_twice().await;
