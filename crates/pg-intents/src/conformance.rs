@@ -31,6 +31,7 @@ mod claims;
 mod durable;
 mod ends;
 mod events;
+mod kept;
 mod leases;
 mod lists;
 mod promise;
@@ -88,6 +89,9 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.planned_lookups_are_counted_once_each().await;
     suite.an_event_gives_a_parked_intent_one_claim().await;
     suite.events_that_arrive_during_a_change_are_kept().await;
+    suite.events_wait_through_every_call().await;
+    suite.outcomes_keep_their_numbers_through_every_call().await;
+    suite.an_outcome_is_read_again_after_its_visibility().await;
 }
 
 struct Suite<'a, S> {
