@@ -31,6 +31,7 @@ mod claims;
 mod durable;
 mod ends;
 mod events;
+mod fences;
 mod kept;
 mod leases;
 mod lists;
@@ -89,9 +90,13 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.planned_lookups_are_counted_once_each().await;
     suite.an_event_gives_a_parked_intent_one_claim().await;
     suite.events_that_arrive_during_a_change_are_kept().await;
+    suite.events_that_arrive_during_a_claim_are_kept().await;
     suite.events_wait_through_every_call().await;
     suite.outcomes_keep_their_numbers_through_every_call().await;
     suite.an_outcome_is_read_again_after_its_visibility().await;
+    suite.a_claim_during_a_change_takes_the_lease_or_sees_the_change().await;
+    suite.a_directive_during_a_change_takes_the_lease_or_sees_the_change().await;
+    suite.an_outcome_that_is_read_during_the_end_is_kept().await;
 }
 
 struct Suite<'a, S> {
