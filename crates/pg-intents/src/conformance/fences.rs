@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{Claimed, Directive, IntentLease, IntentRest, IntentRow, IntentStatus, IntentStore, StoreError};
 
-/// The changes that a lease permits, and whether `claim_one` may take the intent at once afterwards.
+/// The changes that a lease permits, and whether the intent may be claimed at once afterwards.
 const CHANGES: [(&str, bool); 6] =
     [("save", false), ("renew", false), ("release", true), ("rest", true), ("end as unknown", true), ("end", false)];
 
@@ -34,7 +34,7 @@ impl<S: IntentStore> Suite<'_, S> {
                         DURABLE.is(&format!("{done}; w1 got Ok, w2 nothing: state, owner, fence"), found, expected);
                     }
                     // The claim was the later call. A change that gives the intent up in good order lowers its claims.
-                    (Ok(()), Some(taken)) if is_free && claim == "claim_one" => {
+                    (Ok(()), Some(taken)) if is_free => {
                         let found = (&*taken.state, taken.claims, taken.fence);
                         DURABLE.is(
                             &format!("{done}; both got it: state, claims, fence of the claimed"),
@@ -87,12 +87,8 @@ impl<S: IntentStore> Suite<'_, S> {
             let hold = suite.begun("race", "w1", HOUR).await;
             suite.end("ended as unknown", &hold, ending(IntentStatus::Unknown, "unknown", Some(OVER))).await;
             let hold = hold_of(&suite.take("race", "w2", HOUR).await);
-            let outcomes = async |visibility| {
-                let rows = UNTOLD.ok("read the outbox", self.store.untold(&suite.account, 10, visibility).await);
-                rows.into_iter().map(|row| (row.event, row.outcome.unwrap_or_default())).collect::<Vec<_>>()
-            };
             let reads = async || match call {
-                "untold" => outcomes(HOUR).await,
+                "untold" => suite.outbox(HOUR).await,
                 _ => {
                     TOLD.is("acknowledged outcome 1", self.store.told(&hold.key, 1).await, Ok(()));
                     vec![]
@@ -105,20 +101,23 @@ impl<S: IntentStore> Suite<'_, S> {
             let found = (row.status, row.outcome.as_deref(), row.event, row.told, row.owner.as_deref());
             let expected = (IntentStatus::Ended, Some("paid"), 2, i32::from(call == "told"), None);
             DURABLE.is(&format!("{done}: status, outcome, event, told, owner"), found, expected);
-            read.extend(outcomes(OVER).await);
+            read.extend(suite.outbox(OVER).await);
             let paid = read.iter().filter(|outcome| **outcome == (2, "paid".to_owned())).count();
             UNTOLD.holds(&format!("{done}; then read the outbox"), paid == 1, &read, "the outcome 2, once");
         }
     }
 
-    pub(super) async fn events_that_arrive_during_a_claim_are_kept(&self) {
+    pub(super) async fn events_that_arrive_during_other_calls_are_kept(&self) {
         for (call, call_is_first) in ["claim", "claim_one", "renew", "release", "told", "untold", "park"]
             .into_iter()
             .flat_map(|call| [(call, false), (call, true)])
         {
+            // It is the event that makes the intent due, unless the call needs one that is due.
+            let is_due_by_event = matches!(call, "told" | "untold");
+            let lookup = if is_due_by_event { HOUR } else { OVER };
             let suite = self.apart(&format!("event race: {call}, {call_is_first}"));
             let hold = suite.begun("race", "w1", HOUR).await;
-            suite.end("ended as unknown", &hold, ending(IntentStatus::Unknown, "unknown", Some(OVER))).await;
+            suite.end("ended as unknown", &hold, ending(IntentStatus::Unknown, "unknown", Some(lookup))).await;
             let key = hold.key;
             let hold = match call {
                 "renew" | "release" => Some(hold_of(&suite.take("race", "w2", HOUR).await)),
@@ -137,19 +136,23 @@ impl<S: IntentStore> Suite<'_, S> {
             DELIVER.is(&done, (called, delivered), (Ok(()), Ok(true)));
             let events = self.store.events(&key, 0).await;
             DURABLE.is(&format!("{done}: events"), events, Ok(vec![(1, "event".to_owned())]));
-            DURABLE.is(&format!("{done}: inbox"), suite.row("race").await.inbox, 1);
+            let row = suite.row("race").await;
+            DURABLE.is(&format!("{done}: inbox"), row.inbox, 1);
+            if is_due_by_event {
+                DURABLE.is(&format!("{done}: is due"), row.is_due(), true);
+            }
         }
     }
 
     async fn change(&self, change: &str, hold: &IntentLease) -> Result<(), StoreError> {
-        let rest = IntentRest { state: "last".to_owned(), asks: None, heard: 0, wake: HOUR };
+        let rest = IntentRest { state: "last".to_owned(), asks: None, heard: 0, wake: OVER };
         match change {
             "save" => self.store.save(hold, "last", HOUR).await,
             "renew" => self.store.renew(hold, HOUR).await,
-            "release" => self.store.release(hold, HOUR).await,
+            "release" => self.store.release(hold, OVER).await,
             "rest" => self.store.rest(hold, rest).await,
             "end" => self.store.end(hold, ending(IntentStatus::Ended, "paid", None)).await,
-            _ => self.store.end(hold, ending(IntentStatus::Unknown, "unknown", Some(HOUR))).await,
+            _ => self.store.end(hold, ending(IntentStatus::Unknown, "unknown", Some(OVER))).await,
         }
     }
 

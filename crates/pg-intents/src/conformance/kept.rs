@@ -100,11 +100,6 @@ impl<S: IntentStore> Suite<'_, S> {
         hold.key
     }
 
-    async fn outbox(&self, visibility: Duration) -> Vec<(i32, String)> {
-        let rows = UNTOLD.ok("read the outbox", self.store.untold(&self.account, 10, visibility).await);
-        rows.into_iter().map(|row| (row.event, row.outcome.unwrap_or_default())).collect()
-    }
-
     /// Makes a call for an intent that is due, as a worker that has heard no event.
     async fn call(&self, call: &str, key: &IntentKey) {
         match call {
