@@ -12,24 +12,28 @@
 //! ```
 //!
 //! It needs no clock: leases that must be expired have a duration of zero, and leases that must hold last an hour. But a clock that
-//! stands still hides a wrong order of claims and lists, so let it run at least once. [`check_durable`] checks the same data through
-//! several stores, as processes that are started and killed have them. The guide `docs/guide/own-store.md` lists what neither finds.
+//! stands still conceals a wrong order of claims and lists, and outcomes that stay hidden, so let it run at least once.
+//! [`check_durable`] checks the same data through several stores, as processes that are started and killed have them. The guide
+//! `docs/guide/own-store.md` lists what neither finds.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use std::time::Duration;
 
-use promise::{BEGIN, BEGIN_FREE, BEGIN_ONCE, CLAIM, CLAIM_ONE, CLOCK, END, ENLIST, FIND, Promise};
+use promise::{BEGIN, BEGIN_FREE, BEGIN_ONCE, CLAIM, CLAIM_ONE, CLOCK, END, ENLIST, FIND, Promise, UNTOLD};
 
 use crate::{
     Begun, Claimed, IntentEnd, IntentKey, IntentKind, IntentLease, IntentRow, IntentStatus, IntentStore, NewIntent,
     StoreError,
 };
 
+mod again;
 mod claims;
 mod durable;
 mod ends;
 mod events;
+mod fences;
+mod kept;
 mod leases;
 mod lists;
 mod promise;
@@ -55,6 +59,7 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.workers_enlist_at_the_same_time().await;
     suite.a_reference_is_begun_once().await;
     suite.a_reference_is_begun_once_by_calls_at_the_same_time().await;
+    suite.a_reference_is_begun_once_whatever_has_become_of_it().await;
     suite.only_the_holder_changes_a_row().await;
     suite.only_claims_that_workers_did_not_release_count().await;
     suite.claims_take_what_is_due_and_nothing_twice().await;
@@ -85,7 +90,14 @@ pub async fn check<S: IntentStore>(store: &S, run: &str) {
     suite.rests_keep_the_planned_lookup().await;
     suite.planned_lookups_are_counted_once_each().await;
     suite.an_event_gives_a_parked_intent_one_claim().await;
+    suite.events_wait_through_every_call().await;
+    suite.outcomes_keep_their_numbers_through_every_call().await;
+    suite.an_outcome_is_read_again_after_its_visibility().await;
     suite.events_that_arrive_during_a_change_are_kept().await;
+    suite.events_that_arrive_during_other_calls_are_kept().await;
+    suite.a_claim_during_a_change_takes_the_lease_or_sees_the_change().await;
+    suite.a_directive_during_a_change_takes_the_lease_or_sees_the_change().await;
+    suite.an_outcome_that_is_read_during_the_end_is_kept().await;
 }
 
 struct Suite<'a, S> {
@@ -165,6 +177,12 @@ impl<S: IntentStore> Suite<'_, S> {
 
     async fn end(&self, done: &str, hold: &IntentLease, end: IntentEnd) {
         END.is(done, self.store.end(hold, end).await, Ok(()));
+    }
+
+    /// Reads the outbox: the numbers of outcomes, and the outcomes.
+    async fn outbox(&self, visibility: Duration) -> Vec<(i32, String)> {
+        let rows = UNTOLD.ok("read the outbox", self.store.untold(&self.account, 10, visibility).await);
+        rows.into_iter().map(|row| (row.event, row.outcome.unwrap_or_default())).collect()
     }
 
     /// Ends an intent, so that it is not in the way of later checks.

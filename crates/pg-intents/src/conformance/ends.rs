@@ -55,10 +55,7 @@ impl<S: IntentStore> Suite<'_, S> {
         let suite = self.apart("outbox");
         let key = suite.key("told");
         let hold = suite.begun("told", "w1", HOUR).await;
-        let untold = async |visibility| {
-            let rows = UNTOLD.ok("read the outbox", self.store.untold(&suite.account, 10, visibility).await);
-            rows.into_iter().map(|row| (row.event, row.outcome.unwrap_or_default())).collect::<Vec<_>>()
-        };
+        let untold = async |visibility| suite.outbox(visibility).await;
         let (unknown, paid) = ([(1, "unknown".to_owned())], [(2, "paid".to_owned())]);
         UNTOLD.is("read the outbox before there was an outcome", untold(OVER).await, []);
         self.end("ended as unknown", &hold, ending(IntentStatus::Unknown, "unknown", Some(OVER))).await;
