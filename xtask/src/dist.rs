@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    debian,
+    debian, oldest,
     steps::{self, Outcome},
     targets, workspace,
 };
@@ -32,9 +32,24 @@ const FEATURES: &str = "postgres";
 const SHELLS: [(&str, &str); 5] =
     [("bash", "pg.bash"), ("elvish", "pg.elv"), ("fish", "pg.fish"), ("powershell", "_pg.ps1"), ("zsh", "_pg")];
 
-/// Builds, packs and tries the archive. With `quick` without optimisation, to see that it works.
-pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
-    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+/// How the command is compiled for the archive.
+pub(crate) enum Build<'a> {
+    /// As it is published.
+    Optimised,
+    /// Without optimisation, to see that it works.
+    Quick,
+    /// The same with another version of Rust, which compiles all that is in these packages, with all features.
+    With { version: &'a str, packages: &'a [&'a str] },
+}
+
+/// The target of the archive: static, so that it needs no libraries.
+pub(crate) fn target() -> String {
+    format!("{}-unknown-linux-musl", std::env::consts::ARCH)
+}
+
+/// Builds, packs and tries the archive.
+pub(crate) fn run(root: &Path, build: &Build<'_>) -> Result<()> {
+    let target = target();
     targets::install(&target).map_err(anyhow::Error::msg)?;
     if let Outcome::LeftOut(why) = debian::install("nothing static can be built", COMPILER)? {
         bail!("{why}");
@@ -42,10 +57,9 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
     let metadata = workspace::metadata(root)?;
     let version = metadata.packages.iter().find(|package| package.name == "pg-cli").context("no crate pg-cli")?;
     let name = format!("pg-{}-{target}", version.version);
-    let profile = if quick { "dev" } else { "dist" };
     let target_directory = metadata.target_directory.as_std_path();
     let paths = Paths::of(root, target_directory)?;
-    let program = build(root, target_directory, &target, profile, &paths)?;
+    let program = compiled(root, target_directory, &target, build, &paths)?;
     paths.are_not_in(&fs::read(&program)?)?;
 
     let dist = metadata.target_directory.join("dist").into_std_path_buf();
@@ -65,19 +79,28 @@ pub(crate) fn run(root: &Path, quick: bool) -> Result<()> {
 }
 
 /// Its flags are those of this target only, which no other command builds for: none has to build anything again.
-fn build(root: &Path, target_directory: &Path, target: &str, profile: &str, paths: &Paths) -> Result<PathBuf> {
+fn compiled(root: &Path, target_directory: &Path, target: &str, build: &Build<'_>, paths: &Paths) -> Result<PathBuf> {
     let compiler = format!("CC_{}", target.replace('-', "_"));
-    let mut cargo = workspace::cargo(root);
-    cargo.args(["build", "--locked", "-p", "pg-cli", "--bin", "pg", "--features", FEATURES]);
-    cargo.args(["--profile", profile, "--target", target]).env(compiler, "musl-gcc");
+    let (mut cargo, folder) = match build {
+        Build::With { version, .. } => oldest::cargo(root, target_directory, version),
+        Build::Optimised | Build::Quick => (workspace::cargo(root), target_directory.to_path_buf()),
+    };
+    cargo.args(["build", "--locked", "--target", target]).arg("--target-dir").arg(&folder);
+    match build {
+        Build::With { packages, .. } => cargo.arg("--all-features").args(packages.iter().flat_map(|name| ["-p", name])),
+        Build::Optimised | Build::Quick => cargo.args(["-p", "pg-cli", "--bin", "pg", "--features", FEATURES]),
+    };
+    let (profile, within, flags) = match build {
+        Build::Optimised => ("dist", "dist", ""),
+        Build::Quick | Build::With { .. } => ("dev", "debug", "-O0 "),
+    };
+    cargo.args(["--profile", profile]).env(compiler, "musl-gcc");
     cargo.env("CARGO_ENCODED_RUSTFLAGS", paths.rust_flags()).env_remove("RUSTFLAGS");
     // The time that C code says it was compiled at, which mimalloc prints.
     cargo.env("SOURCE_DATE_EPOCH", "0");
-    let unoptimised = if profile == "dev" { "-O0 " } else { "" };
-    cargo.env("CFLAGS", format!("{unoptimised}{}", paths.c_flags()));
+    cargo.env("CFLAGS", format!("{flags}{}", paths.c_flags()));
     steps::execute(&mut cargo)?;
-    let folder = if profile == "dev" { "debug" } else { profile };
-    Ok(target_directory.join(target).join(folder).join("pg"))
+    Ok(folder.join(target).join(within).join("pg"))
 }
 
 /// Everything that is packed. The program writes its own completions and manual.

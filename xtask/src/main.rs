@@ -14,6 +14,7 @@ mod grouped;
 mod held;
 mod miri;
 mod nightly;
+mod oldest;
 mod package;
 mod simulate;
 mod steps;
@@ -259,7 +260,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Api { check, .. } => api::run(&root, check),
         Command::Tidy => tidy::run(&root),
         Command::Test { only, quick } => test::run(&root, only.as_deref(), quick),
-        Command::Dist { quick } => dist::run(&root, quick),
+        Command::Dist { quick } => dist::run(&root, if quick { &dist::Build::Quick } else { &dist::Build::Optimised }),
         Command::Package { verify } => package::run(&root, verify).map(drop),
         Command::Wasm => wasm::run(&root).map(drop),
         Command::Fuzz { minutes, jobs, target, keep, executions, timeout } => {

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::{Metadata, TargetKind};
 
 use crate::{
-    debian, dist, package, simulate,
+    debian, package, simulate,
     steps::{self, Outcome, Run, Step},
     targets,
     workspace::{self, cargo},
@@ -59,10 +59,9 @@ pub(crate) fn run(root: &Path, only: Option<&str>, quick: bool) -> Result<()> {
     tests.splice(
         at..at,
         [
-            Step::new("the archive of `cargo xtask dist`, unoptimised, in an empty root", || archive(root)),
-            Step::new("ten thousand worlds of the simulation", || simulate::test(target_directory)),
             // Its last crates compile one after the other, so something else has to run beside them.
             msrv::step(root, &metadata),
+            Step::new("ten thousand worlds of the simulation", || simulate::test(target_directory)),
         ],
     );
     tests.extend(beside_the_programs(root, target_directory));
@@ -141,15 +140,6 @@ fn beside_the_programs<'a>(root: &'a Path, target_directory: &'a Path) -> Vec<St
             page::typed(root, target_directory)
         }),
     ]
-}
-
-/// Runs on CI only, since it builds everything below the command again.
-fn archive(root: &Path) -> Result<Outcome> {
-    if !workspace::on_ci() {
-        return Ok(Outcome::LeftOut("that takes another two minutes: `cargo xtask dist --quick`".to_owned()));
-    }
-    dist::run(root, true)?;
-    Ok(Outcome::Done)
 }
 
 /// The vector tests re-run their generator only where these exist; a missing one is reported here.

@@ -1,33 +1,45 @@
-//! Builds of the published libraries with the oldest compiler that they promise.
+//! Builds of the published crates with the oldest compiler that they promise.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::{Metadata, Package};
 
-use crate::package;
-use crate::steps::{self, Outcome, Step};
-use crate::workspace;
+use crate::{
+    dist, oldest, package,
+    steps::{self, Outcome, Step},
+    workspace,
+};
 
-/// These build SQLite, which takes longer than all the others together, so they are checked on CI only.
+/// These build SQLite, which takes longer than all the others together, so they are built on CI only.
 const SLOW: [&str; 2] = ["pg-sandbox", "pg-cli"];
 
-/// All published crates at once, so that shared dependencies are compiled once.
+/// All published crates at once, so that shared dependencies are compiled once, with all features and the versions of the lock file. On
+/// CI the archive of `cargo xtask dist` is made of the result: its command is one of them.
 pub(super) fn step<'a>(root: &'a Path, metadata: &'a Metadata) -> Step<'a> {
-    Step::new("the published crates with the oldest Rust that they promise", move || {
+    let title =
+        "the published crates with the oldest Rust that they promise, and the archive of `cargo xtask dist` of them";
+    Step::new(title, move || {
         let published = package::published(metadata);
         let version = promised(&published)?;
-        if let Err(why) = install(&version) {
+        if let Err(why) = oldest::install(&version, &dist::target()) {
             return Ok(Outcome::LeftOut(why));
         }
         let names: Vec<&str> = published.iter().map(|package| package.name.as_str()).collect();
         if workspace::on_ci() {
-            return check(root, metadata, &version, &names);
+            dist::run(root, &dist::Build::With { version: &version, packages: &names })?;
+            return Ok(Outcome::Done);
         }
-        let quick: Vec<&str> = names.into_iter().filter(|name| !SLOW.contains(name)).collect();
-        check(root, metadata, &version, &quick)?;
-        Ok(Outcome::LeftOut(format!("{} compile SQLite again for that, so CI checks them", SLOW.join(" and "))))
+        let (mut check, folder) = oldest::cargo(root, metadata.target_directory.as_std_path(), &version);
+        check.args(["check", "--locked", "--all-features", "--target-dir"]).arg(folder);
+        // The C code of ring is built for this as well, and never run.
+        check.env("CFLAGS", "-O0");
+        let quick = names.into_iter().filter(|name| !SLOW.contains(name));
+        steps::execute(check.args(quick.flat_map(|name| ["-p", name])))?;
+        let slow = SLOW.join(" and ");
+        Ok(Outcome::LeftOut(format!(
+            "{slow} compile SQLite again for that, so CI builds them; `cargo xtask dist --quick` makes the archive"
+        )))
     })
 }
 
@@ -47,35 +59,6 @@ fn promised(published: &[&Package]) -> Result<String> {
         }
     }
     Ok(promised.context("no crate is published")?.0)
-}
-
-/// Checks the crates as others build them: without tests, with all features, with the versions of the lock file.
-fn check(root: &Path, metadata: &Metadata, version: &str, names: &[&str]) -> Result<Outcome> {
-    let mut command = Command::new("rustup");
-    workspace::without_us(command.current_dir(root)).env_remove("RUSTC").env_remove("CARGO");
-    command.args(["run", version, "cargo", "check", "--locked", "--all-features"]);
-    // The C code of SQLite and ring is built for this as well, and never run.
-    command.env("CFLAGS", "-O0");
-    // A separate folder, since two compilers would discard each other's results.
-    command.arg("--target-dir").arg(metadata.target_directory.join("oldest").join(version));
-    steps::execute(command.args(names.iter().flat_map(|name| ["-p", name])))
-}
-
-/// Makes sure that the compiler is installed.
-fn install(version: &str) -> Result<(), String> {
-    let there = || steps::succeeds(Command::new("rustup").args(["run", version, "rustc", "--version"]));
-    if there() {
-        return Ok(());
-    }
-    steps::say(&format!("    rustup toolchain install {version} --profile minimal"));
-    let added = Command::new("rustup")
-        .args(["toolchain", "install", version, "--profile", "minimal", "--no-self-update"])
-        .status();
-    match added {
-        Ok(status) if status.success() && there() => Ok(()),
-        Ok(_) => Err(format!("`rustup toolchain install {version}` failed")),
-        Err(_) => Err(format!("Rust {version} is not installed and rustup was not found")),
-    }
 }
 
 #[cfg(test)]
