@@ -134,7 +134,11 @@ fn all_tabs_of_a_browser_have_the_same_form() {
     assert_eq!(browser.open(&mut shop, &link).form_key(), declined.form_key());
     let paid = browser.pay(&mut shop, &token, &declined, PAN);
     for page in &tabs {
-        assert_eq!(browser.pay(&mut shop, &token, page, "5200000000001005").trans_key(), paid.trans_key());
+        let other = browser.pay(&mut shop, &token, page, "5200000000001005");
+        assert_eq!(other.trans_key(), paid.trans_key());
+        assert!(other.says("The card that you entered now was not charged"), "{}", other.html);
+        assert_eq!(browser.open(&mut shop, &another(&other)).status, 200);
+        assert!(!browser.pay(&mut shop, &token, page, PAN).says("was not charged"), "{}", other.html);
     }
     assert_eq!(charges(&mut shop), 1);
     let other = Browser::default().open(&mut shop, &link);

@@ -350,7 +350,7 @@ fn shown(
         FormOutcome::Unanswered { .. } => None,
     };
     if let (FormOutcome::Approved { .. }, Some(payment)) = (outcome, &transaction) {
-        let reply = paid::reply(context, token, payment)?;
+        let reply = paid::reply(context, token, payment, entered)?;
         return remembered(context, reply, token, SENT, visit);
     }
     let unanswered = matches!(outcome, FormOutcome::Unanswered { .. });

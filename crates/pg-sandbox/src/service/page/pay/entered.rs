@@ -55,6 +55,12 @@ impl Entered {
         }
     }
 
+    /// Whether a number was entered that is another one than that of a card whose masked number this is.
+    pub(super) fn is_other_than(&self, masked: &str) -> bool {
+        let number = self.number.expose();
+        !number.is_empty() && mask::card_number(number) != masked
+    }
+
     /// Returns all errors in the order of the form; the first error of each input.
     pub(super) fn faults(&self, now: Timestamp) -> Vec<FieldMistake> {
         let faults = [

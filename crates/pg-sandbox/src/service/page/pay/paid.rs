@@ -6,6 +6,7 @@ use super::{
     super::{Context, Refusal, Reply, html},
     brand,
     checkout::sum,
+    entered::Entered,
 };
 use crate::codes::SandboxErrorCode;
 use crate::{
@@ -19,8 +20,20 @@ use crate::{
 /// names it so that a return to the page after the next payment shows that one.
 pub(super) const AGAIN: &str = "again=";
 
-/// Returns the answer to a form that was paid.
-pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
+/// Returns the answer to a form that was paid, now or before it was posted with this card.
+pub(super) fn reply(
+    context: &mut Context<'_>,
+    token: &CheckoutToken,
+    payment: &Payment,
+    entered: &Entered,
+) -> Result<Reply, Refusal> {
+    if payment.card.as_ref().is_some_and(|card| entered.is_other_than(&card.masked)) {
+        let again = another_payment(context, token, payment);
+        let note = format!(
+            "<p role=\"alert\">The card that you entered now was not charged: this form was paid before, with the card below.</p>{again}"
+        );
+        return receipt(context, token, payment, &note);
+    }
     if !token.auto_redirect {
         return receipt(context, token, payment, "");
     }
@@ -31,12 +44,16 @@ pub(super) fn reply(context: &mut Context<'_>, token: &CheckoutToken, payment: &
 /// Returns the page for a customer who opens or goes back to the page of a payment that this browser has made. It leads
 /// to another payment if the token allows one.
 pub(super) fn before(context: &mut Context<'_>, token: &CheckoutToken, payment: &Payment) -> Result<Reply, Refusal> {
-    let again = if token.end(context.now).is_none() && token.redemptions != 0 {
-        format!("<p class=\"after\"><a href=\"/pay/{}?{AGAIN}{}\">Make another payment</a></p>", token.key, payment.key)
-    } else {
-        String::new()
-    };
+    let again = another_payment(context, token, payment);
     receipt(context, token, payment, &again)
+}
+
+/// The link to a payment after this one, if the token allows one.
+fn another_payment(context: &Context<'_>, token: &CheckoutToken, payment: &Payment) -> String {
+    if token.end(context.now).is_some() || token.redemptions == 0 {
+        return String::new();
+    }
+    format!("<p class=\"after\"><a href=\"/pay/{}?{AGAIN}{}\">Make another payment</a></p>", token.key, payment.key)
 }
 
 const ASSUMED: [u16; 2] = [assumed::HOW_REDIRECT_PARAMETERS_ARE_APPENDED, assumed::THE_WAY_BACK_FROM_THE_PAYMENT_PAGE];
