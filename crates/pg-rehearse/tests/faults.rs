@@ -213,6 +213,7 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         // It may mean the order of the key.
         ("3ds-of-the-key", vec!["S11"], vec![("S11", "paid-without-order")]),
         ("none", vec!["S06", "S12", "S13", "S14", "S15", "M54", "M55", "M57", "M79"], vec![]),
+        ("3ds-unread-is-unknown", vec!["S14", "S15"], vec![]),
         ("3ds-608-pays", vec!["S09"], vec![("S09", "paid-without-authentication")]),
         ("later-asked-first", vec!["B03", "M68", "M72"], vec![]),
         ("return-redirects", returns.to_vec(), vec![]),

@@ -267,7 +267,8 @@ pub(super) const SCENES: &[Scene] = &[
         basis: "2 §4.4, §7, A92, A93, A141",
         imitates: "The customer has passed, the card is charged, and the reply is error 119. Those of more orders are HTTP 500 with error 108, status 640, and \
         the 429 and 121 of a second copy of the request.",
-        mend: "None of these replies proves that nothing was charged: look the payment up by its uniqueMerchantReference.",
+        mend: "None of these replies proves that nothing was charged: look the payment up by its uniqueMerchantReference, after 121 when the lockout \
+        has ended. Until a lookup shows the payment, claim unknown.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(MADE)),
 ];
@@ -284,6 +285,10 @@ const PASSES: ThreeDSecure = ThreeDSecure {
 /// One who does not, at a bank that insists on the challenge.
 const FAILS: ThreeDSecure =
     ThreeDSecure { card: Scenario::ChallengeRequired, answer: Answer::Fails, expect: Expect::Unseen, ..PASSES };
+
+/// A lookup is demanded neither after an undocumented status, whose meaning only the operator knows, nor after a request limit or a
+/// lockout, which more requests prolong.
+const UNCLEAR: ThreeDSecure = ThreeDSecure { expect: Expect::Unseen, ..PASSES };
 
 /// Returns what a request gets that does not arrive.
 const fn unsent(answer: wire::Answer) -> Act {
@@ -310,7 +315,7 @@ const LOST: &[ThreeDSecure] = &[
     ThreeDSecure { rules: &[Rule::first(On::Payment, Act::DropRequest)], ..PASSES },
     ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Gateway(502)))], ..PASSES },
     ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::OtherOrder))], ..PASSES },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Undocumented))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Undocumented))], ..UNCLEAR },
     ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Elsewhere(307)))], ..PASSES },
 ];
 const MADE: &[ThreeDSecure] = &[
@@ -319,9 +324,9 @@ const MADE: &[ThreeDSecure] = &[
         rules: &[Rule::first(On::Payment, sent(wire::Answer::Error(500, "108", "Invalid card number")))],
         ..PASSES
     },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(wire::Answer::Undocumented))], ..PASSES },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(LIMITED))], ..PASSES },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(BLOCKED))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(wire::Answer::Undocumented))], ..UNCLEAR },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(LIMITED))], ..UNCLEAR },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(BLOCKED))], ..UNCLEAR },
 ];
 const UNREADABLE: &[ThreeDSecure] = &[
     ThreeDSecure { rules: &[Rule::all(On::Status, unsent(wire::Answer::Gateway(503)))], ..FAILS },

@@ -349,6 +349,9 @@ async function lookUp(job) {
   return (payments.length === 1 && isOf(job, payments[0]) && outcome(payments[0])) || { claim: "unknown" };
 }
 
+/** Whether only the operator knows what a reply means, or more requests would lock the address out for longer. */
+const isUnread = (reply) => reply.transactionStatusCode === "640" || ["936", "121"].includes(reply.errorCode);
+
 const authentications = new Map(); // orders by their authenticationKeys
 const shipped = new Set(); // orders that are paid in the books of the shop
 
@@ -399,6 +402,7 @@ async function threeDSecure(job) {
       if (FAULT === "3ds-empty-lookup-believed" && !known && attempt > 0) return json({ claim: "not-charged" });
       const reply = known ?? (await pay());
       if (FAULT === "3ds-http-200-is-paid" && !known && !reply.errorCode) return json({ claim: "paid" });
+      if (FAULT === "3ds-unread-is-unknown" && !known && isUnread(reply)) return json({ claim: "unknown" });
       if (FAULT === "3ds-119-is-decline" && reply.errorCode === "119") return json({ claim: "declined" });
       const found = known ?? answered(job, reply) ?? (await lookUp(job));
       if (found?.claim === "paid") shipped.add(job.order);
