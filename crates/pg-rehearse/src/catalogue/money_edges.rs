@@ -47,8 +47,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Every request lost",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "Every request is lost, including retries and lookups.",
-        mend: "Give up within the time limit, claim unknown, and look the payment up later.",
+        imitates: "Every request is lost, including retries and lookups. If the claim is unknown, the customer tries again later, when none is lost.",
+        mend: "Give up within the time limit, claim unknown, and look the payment up later. Each further try uses the same uniqueMerchantReference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -65,8 +65,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups fail",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The reply is lost, and from then on the service replies to lookups with 503.",
-        mend: "Claim unknown when every request was lost.",
+        imitates: "The reply is lost, and from then on the service replies to lookups with 503. If the claim is unknown, the customer tries again when they work.",
+        mend: "Claim unknown while lookups fail. When the customer tries again, look the payment up, and send it under the same uniqueMerchantReference only.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -83,8 +83,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups never find it",
         severity: Severity::Critical,
         basis: "2 §4.4, A21",
-        imitates: "The payment is executed, and lookups never show it.",
-        mend: "An empty lookup proves nothing: claim unknown, never not-charged.",
+        imitates: "The payment is executed, and lookups never show it. If the claim is unknown, the customer tries again, and lookups show the payment.",
+        mend: "An empty lookup proves nothing: claim unknown, never not-charged. Each further try uses the same uniqueMerchantReference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: true, answer: Answer::NothingFound })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -264,8 +264,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups held back",
         severity: Severity::Critical,
         basis: "2 §4.3, §4.4",
-        imitates: "The reply is lost, and from then on no lookup gets a reply in time.",
-        mend: "A lookup that times out proves nothing: repeat it, and claim unknown when no lookup gets a reply.",
+        imitates: "The reply is lost, and from then on no lookup gets a reply in time. If the claim is unknown, the customer tries again when lookups work.",
+        mend: "A lookup that times out proves nothing: repeat it, and claim unknown when no lookup gets a reply. Each further try uses the same uniqueMerchantReference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Hold)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
 ];
