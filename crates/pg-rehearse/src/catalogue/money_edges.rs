@@ -146,8 +146,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two workers at once",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "A queue hands the same order to two workers.",
-        mend: "Derive the reference from the order, so that the service takes only one of them.",
+        imitates: "A queue hands the same order to two workers. One more order arrives twice with two sessions, since the customer has it open in two tabs.",
+        mend: "Derive the reference from the order, not from the session or the card, so that the service takes only one of them.",
     }
     .charge(Family::Money, Charge { runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -155,8 +155,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "The customer clicks twice",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The browser sends the form again after the payment.",
-        mend: "Do not charge a paid order again: derive the reference from the order.",
+        imitates: "The browser sends the form again after the payment. One more order is paid in two tabs, each with a session of its own.",
+        mend: "Do not charge a paid order again: derive the reference from the order, not from the session or the card.",
     }
     .charge(Family::Money, Charge { runs: Runs::Again, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -173,7 +173,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two workers, replies lost",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "Two workers have the same order, and both replies are lost.",
+        imitates: "Two workers have the same order, and both replies are lost. The same happens to one more order, which arrives with two sessions.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule { on: On::Payment, from: 1, times: 2, act: Act::DropReply }], runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),

@@ -11,7 +11,7 @@ use super::{Played, search, search::Place};
 use crate::{
     adapter::{Claim, End, Ran},
     certificates::Certificate,
-    drill::EACH_FORM,
+    drill::{EACH_FORM, TWO_FORMS},
     finding::{Finding, Lane},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect, are_warnings, broken, doubt, fault},
@@ -131,7 +131,7 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         return Ok(stage.judged(findings));
     }
     let lines = lines(stage, story, way, &card)?;
-    perform(stage, story, &lines[0]).await?;
+    perform(stage, story, &lines[0], &lines[0]).await?;
     if let Some(claim) = refuses_the_name(stage, story) {
         let why = format!("the integration sends no payment for an order of this name: it claims {claim}");
         return Ok(Outcome::not_applicable(drill, why));
@@ -158,8 +158,13 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         findings.extend(troupe.refused.iter().map(|why| doubt("form-refused", why)));
     }
     findings.extend(untouched(stage, story).filter(|_| are_warnings(&findings)));
-    if let (Judged::Money(expect), true) = (story.judged, EACH_FORM.contains(&drill.id) && are_warnings(&findings)) {
-        findings.extend(other_forms(stage, story, expect).await?);
+    if let Judged::Money(expect) = story.judged {
+        if EACH_FORM.contains(&drill.id) && are_warnings(&findings) {
+            findings.extend(other_forms(stage, story, expect).await?);
+        }
+        if TWO_FORMS.contains(&drill.id) && are_warnings(&findings) {
+            findings.extend(two_card_forms(stage, story, expect, way).await?);
+        }
     }
     Ok(stage.judged(findings))
 }
@@ -172,7 +177,7 @@ async fn other_forms(stage: &mut Stage, story: &Charge, expect: Expect) -> Resul
         stage.begin_part(&name, at, story.rules);
         let card = card(stage, story.card);
         let [line, next] = lines(stage, story, way, &card)?;
-        perform(stage, story, &line).await?;
+        perform(stage, story, &line, &line).await?;
         findings.extend(with_next_try(stage, expect, story, &next).await?);
         findings.extend(untouched(stage, story).filter(|_| are_warnings(&findings)));
         if !are_warnings(&findings) {
@@ -180,6 +185,24 @@ async fn other_forms(stage: &mut Stage, story: &Charge, expect: Expect) -> Resul
             break;
         }
     }
+    Ok(findings)
+}
+
+/// Charges one order that the customer has open in two tabs of the browser, each with a card form of its own.
+async fn two_card_forms(
+    stage: &mut Stage,
+    story: &Charge,
+    expect: Expect,
+    way: Way,
+) -> Result<Vec<Finding>, SetupError> {
+    let name = stage.order.clone();
+    stage.begin_part(&name, 1, story.rules);
+    let card = card(stage, story.card);
+    let [line, other] = lines(stage, story, way, &card)?;
+    perform(stage, story, &line, &other).await?;
+    let mut findings = money(stage, expect, story)?;
+    let of = if way == Way::SessionKey { "sessions" } else { "cards" };
+    findings.iter_mut().for_each(|one| one.text = format!("one order with two {of}: {}", one.text));
     Ok(findings)
 }
 
@@ -296,10 +319,10 @@ fn lines(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Result<[Va
     Ok(sources.map(|source| input(stage, story.amount, story.currency, &source)))
 }
 
-/// Runs the integration for one order.
-async fn perform(stage: &mut Stage, story: &Charge, line: &Value) -> Result<(), SetupError> {
+/// Runs the integration for one order, for which `other` arrives if it arrives twice.
+async fn perform(stage: &mut Stage, story: &Charge, line: &Value, other: &Value) -> Result<(), SetupError> {
     if story.runs == Runs::Together {
-        stage.run_together(Job::Charge, line).await;
+        stage.run_together(Job::Charge, [line, other]).await;
         stage.arrive_late();
         return Ok(());
     }
@@ -311,10 +334,10 @@ async fn perform(stage: &mut Stage, story: &Charge, line: &Value) -> Result<(), 
     }
     match story.runs {
         Runs::Once | Runs::Together | Runs::TwoOrders => {}
-        Runs::Again => drop(stage.run(Job::Charge, line).await),
+        Runs::Again => drop(stage.run(Job::Charge, other).await),
         Runs::AgainForgetful => {
             stage.forget()?;
-            stage.run(Job::Charge, line).await;
+            stage.run(Job::Charge, other).await;
         }
     }
     stage.arrive_late();

@@ -165,7 +165,7 @@ async fn back(stage: &mut Stage, line: &Value, key: &str, back: Back) {
         object.remove("attempt");
     }
     if back == Back::TwoTabs {
-        return stage.run_together(Job::ThreeDSecure, &line).await;
+        return stage.run_together(Job::ThreeDSecure, [&line; 2]).await;
     }
     let ran = stage.run(Job::ThreeDSecure, &line).await;
     if ran.claim.is_none() && matches!(ran.end, End::Killed | End::TimedOut) {

@@ -144,6 +144,8 @@ def charge(job):
     if FAULT == "reference-of-card" and "sessionKey" not in job:
         card = json.dumps(job.get("card") or job["cardKey"])
         job = {**job, "order": hashlib.sha256(card.encode()).hexdigest()[:32]}
+    if FAULT == "reference-of-session" and "sessionKey" in job:
+        job = {**job, "order": job["order"] + "-" + hashlib.sha256(job["sessionKey"].encode()).hexdigest()[:6]}
     if FAULT == "next-reference-after-unknown":
         return next_reference(job)
     if FAULT == "reference-of-each-start":
