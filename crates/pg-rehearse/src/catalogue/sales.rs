@@ -150,11 +150,13 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two tabs",
         severity: Severity::Critical,
         basis: "2 §3.3, A108",
-        imitates: "The return page is opened in two tabs at the same time.",
+        imitates: "The return page is opened in two tabs at the same time. The customer of one more order begins to pay in two tabs, passes in both, and \
+        comes back in both.",
         mend: "Let one request of an order pay at a time, and look the payment up first. When an authentication is refused as used, look \
-        the payment up.",
+        the payment up. An order that is started again may get the same authentication, or another one, but only one payment: derive the \
+        uniqueMerchantReference from the order.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(TWO_TABS)),
     Text {
         id: "S04",
         title: "Abandoned",
@@ -300,6 +302,10 @@ const fn sent(answer: wire::Answer) -> Act {
     Act::Answer { executed: true, answer }
 }
 
+const TWO_TABS: &[ThreeDSecure] = &[
+    ThreeDSecure { back: Back::TwoTabs, ..PASSES },
+    ThreeDSecure { back: Back::TwoStarts, expect: Expect::Unseen, ..PASSES },
+];
 const LOST_REPLY: Rule = Rule::first(On::Payment, Act::DropReply);
 const REPLY_LOST: &[ThreeDSecure] = &[
     ThreeDSecure { rules: &[LOST_REPLY], ..PASSES },
