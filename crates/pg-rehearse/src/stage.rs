@@ -288,9 +288,9 @@ impl Stage {
         ran
     }
 
-    /// Runs the same job in two workers at once.
-    pub(crate) async fn run_together(&mut self, job: Job, input: &Value) {
-        let (one, other) = tokio::join!(self.run_once(job, input), self.run_once(job, input));
+    /// Runs a job in two workers at once.
+    pub(crate) async fn run_together(&mut self, job: Job, inputs: [&Value; 2]) {
+        let (one, other) = tokio::join!(self.run_once(job, inputs[0]), self.run_once(job, inputs[1]));
         self.ran.extend([one, other]);
     }
 

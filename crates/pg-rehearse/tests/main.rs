@@ -2,6 +2,7 @@
 
 mod adapters;
 mod alone;
+mod charges;
 mod configured;
 mod documents;
 mod faults;

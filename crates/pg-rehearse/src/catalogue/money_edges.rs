@@ -47,8 +47,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Every request lost",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "Every request is lost, including retries and lookups.",
-        mend: "Give up within the time limit, claim unknown, and look the payment up later.",
+        imitates: "Every request is lost, including retries and lookups. If the claim is unknown, the customer tries again later, when none is lost.",
+        mend: "Give up within the time limit, claim unknown, and look the payment up later. Each further try uses the same uniqueMerchantReference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -65,8 +65,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups fail",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The reply is lost, and from then on the service replies to lookups with 503.",
-        mend: "Claim unknown when every request was lost.",
+        imitates: "The reply is lost, and from then on the service replies to lookups with 503. If the claim is unknown, the customer tries again when they work.",
+        mend: "Claim unknown while lookups fail. When the customer tries again, look the payment up, and send it under the same uniqueMerchantReference only.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -83,8 +83,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups never find it",
         severity: Severity::Critical,
         basis: "2 §4.4, A21",
-        imitates: "The payment is executed, and lookups never show it.",
-        mend: "An empty lookup proves nothing: claim unknown, never not-charged.",
+        imitates: "The payment is executed, and lookups never show it. If the claim is unknown, the customer tries again, and lookups show the payment.",
+        mend: "An empty lookup proves nothing: claim unknown, never not-charged. Each further try uses the same uniqueMerchantReference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: true, answer: Answer::NothingFound })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -146,8 +146,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two workers at once",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "A queue hands the same order to two workers.",
-        mend: "Derive the reference from the order, so that the service takes only one of them.",
+        imitates: "A queue hands the same order to two workers. One more order arrives twice with two sessions, since the customer has it open in two tabs.",
+        mend: "Derive the reference from the order, not from the session or the card, so that the service takes only one of them.",
     }
     .charge(Family::Money, Charge { runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -155,8 +155,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "The customer clicks twice",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The browser sends the form again after the payment.",
-        mend: "Do not charge a paid order again: derive the reference from the order.",
+        imitates: "The browser sends the form again after the payment. One more order is paid in two tabs, each with a session of its own.",
+        mend: "Do not charge a paid order again: derive the reference from the order, not from the session or the card.",
     }
     .charge(Family::Money, Charge { runs: Runs::Again, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
     Text {
@@ -173,7 +173,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two workers, replies lost",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "Two workers have the same order, and both replies are lost.",
+        imitates: "Two workers have the same order, and both replies are lost. The same happens to one more order, which arrives with two sessions.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule { on: On::Payment, from: 1, times: 2, act: Act::DropReply }], runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
@@ -264,8 +264,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups held back",
         severity: Severity::Critical,
         basis: "2 §4.3, §4.4",
-        imitates: "The reply is lost, and from then on no lookup gets a reply in time.",
-        mend: "A lookup that times out proves nothing: repeat it, and claim unknown when no lookup gets a reply.",
+        imitates: "The reply is lost, and from then on no lookup gets a reply in time. If the claim is unknown, the customer tries again when lookups work.",
+        mend: "A lookup that times out proves nothing: repeat it, and claim unknown when no lookup gets a reply. Each further try uses the same uniqueMerchantReference.",
     }
     .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Hold)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
 ];

@@ -150,11 +150,13 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two tabs",
         severity: Severity::Critical,
         basis: "2 §3.3, A108",
-        imitates: "The return page is opened in two tabs at the same time.",
+        imitates: "The return page is opened in two tabs at the same time. The customer of one more order begins to pay in two tabs, passes in both, and \
+        comes back in both.",
         mend: "Let one request of an order pay at a time, and look the payment up first. When an authentication is refused as used, look \
-        the payment up.",
+        the payment up. An order that is started again may get the same authentication, or another one, but only one payment: derive the \
+        uniqueMerchantReference from the order.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(TWO_TABS)),
     Text {
         id: "S04",
         title: "Abandoned",
@@ -267,7 +269,8 @@ pub(super) const SCENES: &[Scene] = &[
         basis: "2 §4.4, §7, A92, A93, A141",
         imitates: "The customer has passed, the card is charged, and the reply is error 119. Those of more orders are HTTP 500 with error 108, status 640, and \
         the 429 and 121 of a second copy of the request.",
-        mend: "None of these replies proves that nothing was charged: look the payment up by its uniqueMerchantReference.",
+        mend: "None of these replies proves that nothing was charged: look the payment up by its uniqueMerchantReference, after 121 when the lockout \
+        has ended. Until a lookup shows the payment, claim unknown.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(MADE)),
 ];
@@ -285,6 +288,10 @@ const PASSES: ThreeDSecure = ThreeDSecure {
 const FAILS: ThreeDSecure =
     ThreeDSecure { card: Scenario::ChallengeRequired, answer: Answer::Fails, expect: Expect::Unseen, ..PASSES };
 
+/// A lookup is demanded neither after an undocumented status, whose meaning only the operator knows, nor after a request limit or a
+/// lockout, which more requests prolong.
+const UNCLEAR: ThreeDSecure = ThreeDSecure { expect: Expect::Unseen, ..PASSES };
+
 /// Returns what a request gets that does not arrive.
 const fn unsent(answer: wire::Answer) -> Act {
     Act::Answer { executed: false, answer }
@@ -295,6 +302,10 @@ const fn sent(answer: wire::Answer) -> Act {
     Act::Answer { executed: true, answer }
 }
 
+const TWO_TABS: &[ThreeDSecure] = &[
+    ThreeDSecure { back: Back::TwoTabs, ..PASSES },
+    ThreeDSecure { back: Back::TwoStarts, expect: Expect::Unseen, ..PASSES },
+];
 const LOST_REPLY: Rule = Rule::first(On::Payment, Act::DropReply);
 const REPLY_LOST: &[ThreeDSecure] = &[
     ThreeDSecure { rules: &[LOST_REPLY], ..PASSES },
@@ -310,7 +321,7 @@ const LOST: &[ThreeDSecure] = &[
     ThreeDSecure { rules: &[Rule::first(On::Payment, Act::DropRequest)], ..PASSES },
     ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Gateway(502)))], ..PASSES },
     ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::OtherOrder))], ..PASSES },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Undocumented))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Undocumented))], ..UNCLEAR },
     ThreeDSecure { rules: &[Rule::first(On::Payment, unsent(wire::Answer::Elsewhere(307)))], ..PASSES },
 ];
 const MADE: &[ThreeDSecure] = &[
@@ -319,9 +330,9 @@ const MADE: &[ThreeDSecure] = &[
         rules: &[Rule::first(On::Payment, sent(wire::Answer::Error(500, "108", "Invalid card number")))],
         ..PASSES
     },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(wire::Answer::Undocumented))], ..PASSES },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(LIMITED))], ..PASSES },
-    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(BLOCKED))], ..PASSES },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(wire::Answer::Undocumented))], ..UNCLEAR },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(LIMITED))], ..UNCLEAR },
+    ThreeDSecure { rules: &[Rule::first(On::Payment, sent(BLOCKED))], ..UNCLEAR },
 ];
 const UNREADABLE: &[ThreeDSecure] = &[
     ThreeDSecure { rules: &[Rule::all(On::Status, unsent(wire::Answer::Gateway(503)))], ..FAILS },

@@ -79,7 +79,7 @@ async fn part(stage: &mut Stage, job: Job, story: &Later) -> Result<Vec<Finding>
         "currency": story.currency,
     });
     if story.runs == Runs::Together {
-        stage.run_together(job, &line).await;
+        stage.run_together(job, [&line; 2]).await;
     } else {
         let ran = stage.run(job, &line).await;
         if matches!(ran.end, End::Killed | End::TimedOut) && ran.claim.is_none() {

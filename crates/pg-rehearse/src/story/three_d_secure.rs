@@ -1,6 +1,7 @@
 //! A payment with 3-D Secure: started, interrupted by the bank's challenge, and finished after the customer's return.
 
 mod other_order;
+mod two_starts;
 
 use std::time::Duration;
 
@@ -54,6 +55,8 @@ pub(crate) enum Back {
     TwoTabs,
     /// With the authenticationKey of another order.
     OtherOrder,
+    /// In two tabs, in each of which the customer began to pay and authenticated.
+    TwoStarts,
 }
 
 const PRICE: u64 = 998;
@@ -80,8 +83,10 @@ pub(crate) async fn play(stage: &mut Stage, stories: &[ThreeDSecure]) -> Played 
 }
 
 async fn part(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
-    if story.back == Back::OtherOrder {
-        return other_order::play(stage, story).await;
+    match story.back {
+        Back::OtherOrder => return other_order::play(stage, story).await,
+        Back::TwoStarts => return two_starts::play(stage, story).await,
+        Back::Once | Back::Twice | Back::TwoTabs => {}
     }
     let order = stage.order.clone();
     let mut line = first_step(stage, &order, story.card)?;
@@ -165,7 +170,7 @@ async fn back(stage: &mut Stage, line: &Value, key: &str, back: Back) {
         object.remove("attempt");
     }
     if back == Back::TwoTabs {
-        return stage.run_together(Job::ThreeDSecure, &line).await;
+        return stage.run_together(Job::ThreeDSecure, [&line; 2]).await;
     }
     let ran = stage.run(Job::ThreeDSecure, &line).await;
     if ran.claim.is_none() && matches!(ran.end, End::Killed | End::TimedOut) {
@@ -179,10 +184,23 @@ async fn back(stage: &mut Stage, line: &Value, key: &str, back: Back) {
 }
 
 fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
-    let (entries, exchanges) = (stage.entries()?, stage.exchanges());
     // The claim of the first step is not about the payment, unless it says more than was known.
     let began_paid = stage.ran().first().is_some_and(|ran| ran.claim == Some(Claim::Paid));
     let ran = if stage.ran().len() > 1 { &stage.ran()[1..] } else { stage.ran() };
+    let mut findings = judged_by(stage, story, ran)?;
+    if began_paid {
+        findings.push(paid_at_start());
+    }
+    Ok(findings)
+}
+
+fn paid_at_start() -> Finding {
+    fault("unpaid-but-said-paid", "the integration claims paid before the customer was authenticated")
+}
+
+/// Judges these runs by what has happened until now.
+fn judged_by(stage: &Stage, story: &ThreeDSecure, ran: &[Ran]) -> Result<Vec<Finding>, SetupError> {
+    let (entries, exchanges) = (stage.entries()?, stage.exchanges());
     let evidence = Evidence {
         ran,
         together: story.back == Back::TwoTabs,
@@ -214,10 +232,6 @@ fn judged(stage: &Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupErro
         findings.push(doubt("paid-without-authentication", why));
     }
     findings.extend(without_timeout(stage, story.rules));
-    if began_paid {
-        findings
-            .push(fault("unpaid-but-said-paid", "the integration claims paid before the customer was authenticated"));
-    }
     Ok(findings)
 }
 

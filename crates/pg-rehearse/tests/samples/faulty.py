@@ -110,6 +110,17 @@ def forgetting(job):
     return claim
 
 
+def next_reference(job):
+    """Looks an order up before it sends it. An order that is tried again after an unknown outcome gets the next reference."""
+    tries = os.path.join(os.environ["PG_REHEARSE_DIR"], job["order"] + ".tries")
+    ended = os.path.getsize(tries) if os.path.exists(tries) else 0
+    claim = careful_charge({**job, "order": "%s-%d" % (job["order"], ended), "attempt": 2})
+    if claim["claim"] == "unknown":
+        with open(tries, "a", encoding="utf-8") as file:
+            file.write(".")
+    return claim
+
+
 careful_charge = pay.charge
 
 
@@ -133,6 +144,10 @@ def charge(job):
     if FAULT == "reference-of-card" and "sessionKey" not in job:
         card = json.dumps(job.get("card") or job["cardKey"])
         job = {**job, "order": hashlib.sha256(card.encode()).hexdigest()[:32]}
+    if FAULT == "reference-of-session" and "sessionKey" in job:
+        job = {**job, "order": job["order"] + "-" + hashlib.sha256(job["sessionKey"].encode()).hexdigest()[:6]}
+    if FAULT == "next-reference-after-unknown":
+        return next_reference(job)
     if FAULT == "reference-of-each-start":
         job = {**job, "order": job["order"] + "-" + uuid.uuid4().hex[:6], "attempt": 1}
     if FAULT in LOOKS_FIRST:

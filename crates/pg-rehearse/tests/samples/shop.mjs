@@ -349,12 +349,22 @@ async function lookUp(job) {
   return (payments.length === 1 && isOf(job, payments[0]) && outcome(payments[0])) || { claim: "unknown" };
 }
 
+/** Whether only the operator knows what a reply means, or more requests would lock the address out for longer. */
+const isUnread = (reply) => reply.transactionStatusCode === "640" || ["936", "121"].includes(reply.errorCode);
+
 const authentications = new Map(); // orders by their authenticationKeys
+const references = new Map(); // of authentications, by their keys, for a shop that begins one more for an order that is started again
+const starts = new Map(); // the last answer to the start of an order
 const shipped = new Set(); // orders that are paid in the books of the shop
+
+/** Whether each start of an order begins an authentication, with a reference of its own. */
+const beginsEach = ["3ds-each-start-pays", "3ds-each-start-paid-once", "3ds-last-start-counts"].includes(FAULT);
 
 async function threeDSecure(job) {
   if (job.step === "start") {
-    const order = { itemName0: "Order", itemPrice0: String(job.amount), currency: job.currency, uniqueMerchantReference: job.order };
+    if (FAULT === "3ds-start-kept" && starts.has(job.order)) return json(starts.get(job.order));
+    const reference = beginsEach ? `${job.order}-${references.size}` : job.order;
+    const order = { itemName0: "Order", itemPrice0: String(job.amount), currency: job.currency, uniqueMerchantReference: reference };
     const form = { ...order, sessionKey: job.sessionKey, returnUrl: job.returnUrl };
     const begun = await call("transaction/initiate3DSecureSessionKey", form).catch(() => ({}));
     const { authenticationKey, authenticationUrl } = begun;
@@ -367,12 +377,18 @@ async function threeDSecure(job) {
       await call("transaction/authSessionKey", early).catch(() => ({}));
     }
     authentications.set(authenticationKey, job.order);
-    return json(authenticationKey ? { claim: "unknown", authenticationKey, authenticationUrl } : { claim: "unknown" });
+    references.set(authenticationKey, reference);
+    starts.set(job.order, authenticationKey ? { claim: "unknown", authenticationKey, authenticationUrl } : { claim: "unknown" });
+    return json(starts.get(job.order));
   }
   // Neither getAuthenticationStatus nor auth3DSecure names the order.
   const isOfOther = (authentications.get(job.authenticationKey) ?? job.order) !== job.order;
   if (isOfOther && FAULT !== "3ds-of-any-order" && FAULT !== "3ds-of-the-key") return json({ claim: "unknown" });
   if (FAULT === "3ds-of-any-order" && shipped.has(job.order)) return json({ claim: "paid" });
+  if (FAULT === "3ds-each-start-paid-once" && shipped.has(job.order)) return json({ claim: "paid" });
+  if (FAULT === "3ds-last-start-counts" && starts.get(job.order).authenticationKey !== job.authenticationKey) return json({ claim: "not-charged" });
+  const name = job.order;
+  if (beginsEach) job = { ...job, order: references.get(job.authenticationKey) };
   const status = () => call("transaction/getAuthenticationStatus", { authenticationKey: job.authenticationKey });
   if (FAULT === "3ds-status-ignored") {
     const known = () => lookUp(job).catch(() => undefined);
@@ -399,9 +415,10 @@ async function threeDSecure(job) {
       if (FAULT === "3ds-empty-lookup-believed" && !known && attempt > 0) return json({ claim: "not-charged" });
       const reply = known ?? (await pay());
       if (FAULT === "3ds-http-200-is-paid" && !known && !reply.errorCode) return json({ claim: "paid" });
+      if (FAULT === "3ds-unread-is-unknown" && !known && isUnread(reply)) return json({ claim: "unknown" });
       if (FAULT === "3ds-119-is-decline" && reply.errorCode === "119") return json({ claim: "declined" });
       const found = known ?? answered(job, reply) ?? (await lookUp(job));
-      if (found?.claim === "paid") shipped.add(job.order);
+      if (found?.claim === "paid") shipped.add(name);
       if (found) return json(found);
     } catch {
       // Unclear: the next round looks it up first.
