@@ -55,7 +55,11 @@ const REPLY_LOST: &[Later] = &[
 ];
 const REPLY_LATE: &[Later] = &[first(Act::Hold)];
 const GARBLED: &[Later] = &[first(Act::Edit(Edit::Garble))];
-const KILLED: &[Later] = &[first(Act::Kill { executed: true, answered: false })];
+/// One whose process dies after its request has arrived, and one whose process dies before.
+const KILLED: &[Later] = &[
+    first(Act::Kill { executed: true, answered: false }),
+    first(Act::Kill { executed: false, answered: false }),
+];
 const DECLINED: Later =
     Later { fault: Some(Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })), ..PART };
 /// One that is refused, since nothing is left.
@@ -163,11 +167,11 @@ pub(super) const SCENES: &[Scene] = &[
     .told(Family::Money, Story::Later(Job::Refund, GARBLED)),
     Text {
         id: "M57",
-        title: "Killed after the refund",
+        title: "Killed during the refund",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "The process dies after the refund was executed, and is restarted.",
-        mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it.",
+        imitates: "The process dies after the refund was executed, and is restarted. So it does of one more, which never arrives.",
+        mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it, and not paid: the request may not have arrived.",
     }
     .told(Family::Money, Story::Later(Job::Refund, KILLED)),
     Text {
@@ -267,11 +271,11 @@ pub(super) const SCENES: &[Scene] = &[
     .told(Family::Money, Story::Later(Job::Capture, GARBLED)),
     Text {
         id: "M82",
-        title: "Killed after the capture",
+        title: "Killed during the capture",
         severity: Severity::Critical,
         basis: "2 §3.2, A96",
-        imitates: "The process dies after the capture was executed, and is restarted.",
-        mend: "Store the intended capture before you send it; after a restart, claim unknown instead of repeating it.",
+        imitates: "The process dies after the capture was executed, and is restarted. So it does of one more, which never arrives.",
+        mend: "Store the intended capture before you send it; after a restart, claim unknown instead of repeating it, and not paid: the request may not have arrived.",
     }
     .told(Family::Money, Story::Later(Job::Capture, KILLED)),
     Text {

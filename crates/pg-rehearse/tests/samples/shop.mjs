@@ -445,7 +445,7 @@ async function later(job, method, attempt = 0) {
   if (["later-by-state", "unknown-later-begun-again"].includes(FAULT)) return laterByState(job, method);
   const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
   const isNewEach = ["refund-retried", "retried-after-timeout", "retried-after-gateway-error"].includes(FAULT);
-  if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
+  if (job.attempt > 1 && !repeats) return json({ claim: FAULT === "begun-later-is-done" ? "paid" : "unknown" });
   if (FAULT === "later-asked-first" && ["Refunded", "Cancelled", "Voided"].includes((await lookedUp(job.transactionKey))("status"))) {
     return json({ claim: "not-charged" });
   }
