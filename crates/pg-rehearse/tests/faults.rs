@@ -214,6 +214,7 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("3ds-of-the-key", vec!["S11"], vec![("S11", "paid-without-order")]),
         ("none", vec!["S06", "S12", "S13", "S14", "S15", "M54", "M55", "M57", "M79"], vec![]),
         ("3ds-608-pays", vec!["S09"], vec![("S09", "paid-without-authentication")]),
+        ("pounds-only", vec!["S01"], vec![("S01", "amount-refused")]),
         ("later-asked-first", vec!["B03", "M68", "M72"], vec![]),
         ("return-redirects", returns.to_vec(), vec![]),
         ("return-redirects-elsewhere", returns.to_vec(), unseen.clone()),

@@ -12,7 +12,7 @@ use crate::{
     story::{
         Scene, Story,
         checkout::Checkout,
-        three_d_secure::{Answer, Back, ThreeDSecure},
+        three_d_secure::{Answer, Back, ORDINARY, ThreeDSecure},
     },
     wire::{self, Act, Edit, On, Rule},
 };
@@ -113,8 +113,9 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Amounts with separators",
         severity: Severity::High,
         basis: "3 §4.8, A125",
-        imitates: "Customers pay 9.98 and 1,048.00 pounds, and 1,048.00 euro and 1,048.000 dinars if the shop takes them, and come back.",
-        mend: "The value of a lookup has the separators of its currency, 1,048.00 or 1.048,00: compare it in the smallest unit. The item_price of a link has the decimals of its currency: dinars have three.",
+        imitates: "Customers pay 10.12 and 1,048.59 pounds, and 1,048.59 euro and 1,048.003 dinars if the shop takes them, and come back.",
+        mend: "The value of a lookup has the separators of its currency, 1,048.59 or 1.048,59: compare it in the smallest unit. The item_price of a link has the decimals of its currency: dinars have three. \
+        Keep amounts as whole numbers: 10.12 * 100 is less than 1012 in floating point.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Separators)),
     Text {
@@ -131,10 +132,11 @@ pub(super) const SCENES: &[Scene] = &[
         title: "The customer passes",
         severity: Severity::High,
         basis: "2 §3.3",
-        imitates: "The bank challenges the customer, who passes.",
-        mend: "Initiate, send the customer to authenticationUrl, call getAuthenticationStatus, and pay with the authenticationKey.",
+        imitates: "The bank challenges the customer, who passes. So it does for orders of 1,048.59 pounds and of 998 yen.",
+        mend: "Initiate, send the customer to authenticationUrl, call getAuthenticationStatus, and pay with the authenticationKey. itemPrice is a whole number of \
+        the smallest unit of the currency: 998 yen is 998.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Sale }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(PRICES)),
     Text {
         id: "S02",
         title: "Back button",
@@ -144,7 +146,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you pay: the documents do \
         not say that an authentication pays only once.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled, price: ORDINARY }])),
     Text {
         id: "S03",
         title: "Two tabs",
@@ -154,7 +156,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Let one request of an order pay at a time, and look the payment up first. When an authentication is refused as used, look \
         the payment up.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::TwoTabs, expect: Expect::Settled, price: ORDINARY }])),
     Text {
         id: "S04",
         title: "Abandoned",
@@ -164,7 +166,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Call getAuthenticationStatus first, and pay only with a liabilityShift that you accept: Y means that you are not liable \
         for chargebacks.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline, price: ORDINARY }])),
     Text {
         id: "S05",
         title: "Failed",
@@ -173,7 +175,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The customer fails the challenge, and the bank declines the payment.",
         mend: "Call getAuthenticationStatus first. If the payment is then declined, claim declined.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline, price: ORDINARY }])),
     Text {
         id: "S06",
         title: "Reply to the payment lost",
@@ -192,7 +194,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The return page is opened while the bank’s page is still open.",
         mend: "Call getAuthenticationStatus; an unfinished authentication is not a payment.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen, price: ORDINARY }])),
     Text {
         id: "S08",
         title: "The customer is late",
@@ -201,7 +203,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The customer comes back after an hour.",
         mend: "Call getAuthenticationStatus; an authentication that timed out is not a payment.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen, price: ORDINARY }])),
     Text {
         id: "S09",
         title: "Initiation failed",
@@ -210,7 +212,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The service answers the initiation with status 608, without authenticationKey and authenticationUrl.",
         mend: "Read transactionStatusCode: only 607 has an authenticationKey. After 608 claim not-charged, or unknown.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen, price: ORDINARY }])),
     Text {
         id: "S10",
         title: "Reply to the payment held back beyond the timeout",
@@ -220,7 +222,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you send it again: the \
         documents do not say that an authentication pays only once.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled, price: ORDINARY }])),
     Text {
         id: "S11",
         title: "Return with the key of another order",
@@ -230,7 +232,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Store the authenticationKey with the order when you initiate, and compare it when the customer comes back: auth3DSecure \
         names neither order nor amount.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled, price: ORDINARY }])),
     Text {
         id: "S12",
         title: "Status of the authentication unreadable",
@@ -279,7 +281,15 @@ const PASSES: ThreeDSecure = ThreeDSecure {
     answer: Answer::Authenticates,
     back: Back::Once,
     expect: Expect::Settled,
+    price: ORDINARY,
 };
+
+/// Orders of several amounts. The second one survives neither a truncation in floating point nor a text with a separator of thousands.
+const PRICES: &[ThreeDSecure] = &[
+    ThreeDSecure { expect: Expect::Sale, ..PASSES },
+    ThreeDSecure { price: (104_859, "GBP"), expect: Expect::Sale, ..PASSES },
+    ThreeDSecure { price: (998, "JPY"), expect: Expect::Sale, ..PASSES },
+];
 
 /// One who does not, at a bank that insists on the challenge.
 const FAILS: ThreeDSecure =

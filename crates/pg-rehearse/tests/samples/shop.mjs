@@ -95,8 +95,14 @@ const digitsOf = (currency) => ({ JPY: 0, BHD: 3 })[currency] ?? 2;
 /** An amount in the units of its currency. */
 function decimal(amount, currency) {
   const digits = FAULT === "two-decimals-in-checkout" || (FAULT === "dinars-with-two-decimals" && currency === "BHD") ? 2 : digitsOf(currency);
+  if (FAULT === "link-amount-truncated") amount = truncated(amount);
+  if (FAULT === "link-dinars-rounded" && currency === "BHD") return (amount / 1000).toFixed(2);
   return (amount / 10 ** digits).toFixed(digits);
 }
+
+/** Mistakes with amounts: 1012 becomes 1011, and 104859, which is written 1,048.59, becomes 100. */
+const truncated = (amount) => Math.trunc((amount / 100) * 100);
+const grouped = (amount) => Math.round(100 * parseFloat((amount / 100).toLocaleString("en-GB", { minimumFractionDigits: 2 })));
 
 /** The smallest units of an amount with the separators of its currency: 1,048.00, 1.048,00 and 1048.00 are the same. */
 function minor(value, currency) {
@@ -262,7 +268,7 @@ async function success(query) {
   const order = orderOf(query.get("order"));
   if (!order) return page(404, "<h1>We do not know this order</h1>");
   // Its queue comes to some orders in time, by chance.
-  const isInTime = FAULT !== "queue-by-chance" || /-(other|998-GBP)$/.test(query.get("order"));
+  const isInTime = FAULT !== "queue-by-chance" || /-(other|1012-GBP)$/.test(query.get("order"));
   if (!isInTime) return page(200, "<h1>We are checking your payment</h1>");
   if (FAULT.startsWith("success-settles-later") && query.get("trans_key") && !settled.has(query.get("order"))) {
     return settleLater(query.get("order"), query.get("trans_key"));
@@ -354,7 +360,10 @@ const shipped = new Set(); // orders that are paid in the books of the shop
 
 async function threeDSecure(job) {
   if (job.step === "start") {
-    const order = { itemName0: "Order", itemPrice0: String(job.amount), currency: job.currency, uniqueMerchantReference: job.order };
+    if (FAULT === "pounds-only" && job.currency !== "GBP") return json({ claim: "not-charged" });
+    const prices = { "3ds-amount-truncated": truncated(job.amount), "3ds-amount-grouped": grouped(job.amount), "3ds-yen-with-decimals": job.currency === "JPY" ? job.amount * 100 : job.amount };
+    const currency = FAULT === "3ds-in-pounds" ? "GBP" : job.currency;
+    const order = { itemName0: "Order", itemPrice0: String(prices[FAULT] ?? job.amount), currency, uniqueMerchantReference: job.order };
     const form = { ...order, sessionKey: job.sessionKey, returnUrl: job.returnUrl };
     const begun = await call("transaction/initiate3DSecureSessionKey", form).catch(() => ({}));
     const { authenticationKey, authenticationUrl } = begun;
@@ -450,7 +459,9 @@ async function later(job, method, attempt = 0) {
     return json({ claim: "not-charged" });
   }
   const unit = FAULT === "later-in-two-decimals" ? 10 ** (2 - digitsOf(job.currency)) : 1;
-  const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : Math.trunc(job.amount * unit);
+  const isRounded = FAULT === "later-dinars-rounded" && job.currency === "BHD";
+  const mistaken = { "amount-truncated": truncated(job.amount), "later-amount-grouped": grouped(job.amount) };
+  const whole = isRounded ? Math.trunc(job.amount / 10) * 10 : (mistaken[FAULT] ?? Math.trunc(job.amount * unit));
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
   const start = isNewEach ? `-${job.attempt ?? 1}-${attempt}` : "";
   const named = FAULT === "refund-of-payment" ? `refund-${job.transactionKey}` : `${job.order}-later${start}`;
