@@ -123,8 +123,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two links of one order",
         severity: Severity::Critical,
         basis: "3 §4.1, §4.9",
-        imitates: "The customer goes back and orders again before paying, and then pays by each link.",
-        mend: "Give the same link again, or cancel it (canceltoken) before you create another one. Accept the payment by any link of the order.",
+        imitates: "The customer goes back and orders again before paying, pays by each link, and orders once more when the success page says paid. \
+        Another customer clicks twice at once.",
+        mend: "Give the same link again, or cancel it (canceltoken) before you create another one. Accept the payment by any link of the order, and then \
+        give no other one. Let one request of an order make its link at a time.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::TwoLinks)),
     Text {

@@ -293,14 +293,26 @@ const links = new Map();
 /** Withdraws the last link of an order. False if something may have been paid by a link of it. */
 async function withdrawn(name) {
   if (FAULT === "two-links") return orders.delete(name);
+  if (settled.has(name) && FAULT !== "link-after-payment") return false;
   const tokens = orders.get(name)?.tokens ?? [];
   if (tokens.length === 0) return true;
   await enterprise("canceltoken", { tokenid: tokens.at(-1) }); // refused if it has expired
+  if (FAULT === "link-after-payment") return true;
   const listed = await call("transaction/lookup", { merchantReference: name });
   return Object.keys(listed.transactions).length === 0;
 }
 
-async function checkout(job) {
+const turns = new Map(); // by order: the end of the last request for its link
+
+/** Two clicks at once are served one after the other. */
+function checkout(job) {
+  const before = FAULT === "links-at-once" ? undefined : turns.get(job.order);
+  const made = Promise.resolve(before).then(() => linked(job));
+  turns.set(job.order, made.catch(() => {}));
+  return made;
+}
+
+async function linked(job) {
   if (FAULT === "small-orders-only" && job.amount > 50000) return page(422, "<h1>This is too much</h1>");
   if (FAULT.startsWith("pounds-only") && job.currency !== "GBP") return page(422, "<h1>We sell in pounds only</h1>");
   if (FAULT === "link-kept" && links.has(job.order)) return json({ claim: "unknown", url: links.get(job.order) });
