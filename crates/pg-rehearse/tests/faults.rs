@@ -185,6 +185,7 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         return;
     }
     let kept = vec![("K09", "link-kept")];
+    let unpaid = ["K01", "K03", "K07"];
     let ignored = vec![("B03", "not-confirmed"), ("B04", "not-confirmed")];
     // Of a page that the runner does not see, nothing is said.
     let returns = ["R01", "R02", "R05", "R06", "R07", "R09", "R12", "R13", "H12", "H13"];
@@ -200,6 +201,7 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("callback-never-marks", vec!["B03"], vec![("B03", "not-marked")]),
         ("link-kept", vec!["K09"], kept),
         ("success-undecided", vec!["K05", "K06"], vec![("K05", "found-and-unknown"), ("K06", "found-and-unknown")]),
+        ("unpaid-customer-thanked", unpaid.to_vec(), unpaid.map(|drill| (drill, "page-ambiguous")).to_vec()),
         ("queue-by-chance", vec!["K11", "K12"], vec![("K11", "page-not-read"), ("K12", "page-not-read")]),
         // It may mean the order of the key.
         ("3ds-of-the-key", vec!["S11"], vec![("S11", "paid-without-order")]),

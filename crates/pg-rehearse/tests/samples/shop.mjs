@@ -285,6 +285,7 @@ async function success(query) {
   if (FAULT === "success-undecided") return json({ claim: "unknown" });
   if (FAULT === "paid-customer-denied") return page(200, "<h1>We have no payment for this order</h1>");
   const words = { paid: "<h1>Thank you for your order</h1>", unanswered: "<h1>We are checking your payment</h1>", unknown: "<h1>We are checking your payment</h1>" };
+  if (FAULT === "unpaid-customer-thanked" && claim !== "paid") return page(200, "<h1>Thank you! We have received your order and will ship it today.</h1>");
   return page(200, (words[claim] ?? "<h1>This order is not paid yet</h1>") + trouble);
 }
 
