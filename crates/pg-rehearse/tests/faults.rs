@@ -178,16 +178,6 @@ fn a_page_in_words_that_are_not_read_proves_nothing() {
     assert_eq!(with(&found, Verdict::Warning), drills);
 }
 
-#[test]
-fn a_success_page_that_finds_the_payment_and_claims_unknown_gets_a_warning() {
-    if !installed(&["node"], "undecided pages") {
-        return;
-    }
-    let found = shop("success-undecided", &["K05", "K06"]);
-    let kinds: Vec<_> = found.outcomes.iter().flat_map(|one| one.findings.iter().map(|finding| finding.kind)).collect();
-    assert_eq!(kinds, ["found-and-unknown", "found-and-unknown"], "{}", found.scorecard(false));
-}
-
 /// Careful shops of other designs. What a drill cannot see is no failure.
 #[test]
 fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
@@ -195,20 +185,23 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         return;
     }
     let kept = vec![("K09", "link-kept")];
+    let unpaid = ["K01", "K03", "K07"];
     let ignored = vec![("B03", "not-confirmed"), ("B04", "not-confirmed")];
     // Of a page that the runner does not see, nothing is said.
     let returns = ["R01", "R02", "R05", "R06", "R07", "R09", "R12", "R13", "H12", "H13"];
     let unseen = returns.map(|drill| (drill, "page-not-read")).to_vec();
     let rows = [
-        ("success-redirects", vec!["B04", "B05", "K01", "K03", "K05", "K07"], vec![]),
-        ("order-by-token", vec!["B05", "K05", "K10"], vec![]),
-        ("own-reference", vec!["B03", "B04", "B05", "B09"], vec![]),
-        ("checkout-with-3ds", vec!["B09", "K05", "K08", "K09"], vec![]),
+        ("success-redirects", vec!["B04", "B05", "K01", "K03", "K05", "K07", "K12"], vec![]),
+        ("order-by-token", vec!["B05", "K05", "K10", "K12"], vec![]),
+        ("own-reference", vec!["B03", "B04", "B05", "B09", "K12"], vec![]),
+        ("checkout-with-3ds", vec!["B09", "K05", "K08", "K09", "K12"], vec![]),
         ("callback-ignored", vec!["B03", "B04", "B05"], ignored),
         ("callback-checked-late", vec!["B04", "B05"], vec![("B04", "not-confirmed")]),
         ("callback-forgotten", vec!["B03", "B04"], vec![("B03", "lookup-not-repeated")]),
         ("callback-never-marks", vec!["B03"], vec![("B03", "not-marked")]),
         ("link-kept", vec!["K09"], kept),
+        ("success-undecided", vec!["K05", "K06"], vec![("K05", "found-and-unknown"), ("K06", "found-and-unknown")]),
+        ("unpaid-customer-thanked", unpaid.to_vec(), unpaid.map(|drill| (drill, "page-ambiguous")).to_vec()),
         ("queue-by-chance", vec!["K11", "K12"], vec![("K11", "page-not-read"), ("K12", "page-not-read")]),
         // It may mean the order of the key.
         ("3ds-of-the-key", vec!["S11"], vec![("S11", "paid-without-order")]),
@@ -218,6 +211,7 @@ fn shops_that_settle_orders_in_other_ways_pass_or_get_a_warning() {
         ("3ds-each-start-paid-once", vec!["S03"], vec![]),
         ("3ds-last-start-counts", vec!["S03"], vec![]),
         ("3ds-608-pays", vec!["S09"], vec![("S09", "paid-without-authentication")]),
+        ("pounds-only", vec!["S01"], vec![("S01", "amount-refused")]),
         ("later-asked-first", vec!["B03", "M68", "M72"], vec![]),
         ("return-redirects", returns.to_vec(), vec![]),
         ("return-redirects-elsewhere", returns.to_vec(), unseen.clone()),

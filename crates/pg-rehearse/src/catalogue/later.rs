@@ -22,8 +22,11 @@ const ERRORS: &str = "Error 119, any code with HTTP 500 to 599, an undocumented 
 const ONCE: &str = "Give each capture and refund its own uniqueMerchantReference, derived from its order: the service accepts it once, also from two \
     workers. A reference that was used is looked up, not replaced. Without a reference, store that the order was begun before you send, in one step that only one worker passes.";
 
+const WHOLE: &str = "Send transactionValue in the smallest unit of the currency, and keep amounts as whole numbers: 0.29 * 100 is less than 29 in floating \
+    point, and a text such as 1,048.59 may be read as 1.";
+
 const UNITS: &str =
-    "transactionValue is a whole number of the smallest unit of the currency: 300 yen is 300, and 0.300 dinars is 300.";
+    "transactionValue is a whole number of the smallest unit of the currency: 300 yen is 300, and 0.305 dinars is 305.";
 
 /// A part of 9.98 GBP.
 const PART: Later =
@@ -44,7 +47,8 @@ const fn answered(executed: bool, answer: Answer) -> Later {
     first(Act::Answer { executed, answer })
 }
 
-const PLAIN: &[Later] = &[PART];
+/// Neither survives a truncation in floating point, nor the second one a text with a separator of thousands.
+const AMOUNTS: &[Later] = &[Later { amount: 29, ..PART }, Later { amount: 104_859, ..PART }];
 /// One whose reply is lost, and whose lookups are empty, fail, or are refused.
 const REPLY_LOST: &[Later] = &[
     first(Act::DropReply),
@@ -55,7 +59,9 @@ const REPLY_LOST: &[Later] = &[
 ];
 const REPLY_LATE: &[Later] = &[first(Act::Hold)];
 const GARBLED: &[Later] = &[first(Act::Edit(Edit::Garble))];
-const KILLED: &[Later] = &[first(Act::Kill { executed: true, answered: false })];
+/// One whose process dies after its request has arrived, and one whose process dies before.
+const KILLED: &[Later] =
+    &[first(Act::Kill { executed: true, answered: false }), first(Act::Kill { executed: false, answered: false })];
 const DECLINED: Later =
     Later { fault: Some(Rule::all(On::Later, Act::Answer { executed: false, answer: Answer::Declined })), ..PART };
 /// One that is refused, since nothing is left.
@@ -88,8 +94,8 @@ const MADE: &[Later] = &[
 ];
 /// One that is ordered again after its end, and one that two workers have at once.
 const TWICE: &[Later] = &[Later { runs: Runs::Again, ..PART }, Later { runs: Runs::Together, ..PART }];
-/// One in a currency without decimals, and one in a currency with three.
-const CURRENCIES: &[Later] = &[Later { currency: "JPY", ..PART }, Later { currency: "BHD", ..PART }];
+/// One in a currency without decimals, and one in a currency with three, of which the last is not 0.
+const CURRENCIES: &[Later] = &[Later { currency: "JPY", ..PART }, Later { amount: 305, currency: "BHD", ..PART }];
 
 pub(super) const SCENES: &[Scene] = &[
     Text {
@@ -97,10 +103,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial capture",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "The shop captures part of a reservation.",
-        mend: "Send transactionValue in the smallest unit of the currency.",
+        imitates: "29 pence of a reservation are captured, and 1,048.59 pounds of another one.",
+        mend: WHOLE,
     }
-    .told(Family::Money, Story::Later(Job::Capture, PLAIN)),
+    .told(Family::Money, Story::Later(Job::Capture, AMOUNTS)),
     Text {
         id: "M51",
         title: "Capture, reply lost",
@@ -126,10 +132,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial refund",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "29 pence of a payment are refunded.",
-        mend: "Send transactionValue in the smallest unit of the currency, and keep amounts as whole numbers: 0.29 * 100 is less than 29 in floating point.",
+        imitates: "29 pence of a payment are refunded, and 1,048.59 pounds of another one.",
+        mend: WHOLE,
     }
-    .told(Family::Money, Story::Later(Job::Refund, &[Later { amount: 29, ..PART }])),
+    .told(Family::Money, Story::Later(Job::Refund, AMOUNTS)),
     Text {
         id: "M54",
         title: "Refund, reply lost",
@@ -163,11 +169,11 @@ pub(super) const SCENES: &[Scene] = &[
     .told(Family::Money, Story::Later(Job::Refund, GARBLED)),
     Text {
         id: "M57",
-        title: "Killed after the refund",
+        title: "Killed during the refund",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "The process dies after the refund was executed, and is restarted.",
-        mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it.",
+        imitates: "The process dies after the refund was executed, and is restarted. So it does of one more, which never arrives.",
+        mend: "Store the intended refund before you send it; after a restart, claim unknown instead of repeating it, and not paid: the request may not have arrived.",
     }
     .told(Family::Money, Story::Later(Job::Refund, KILLED)),
     Text {
@@ -267,11 +273,11 @@ pub(super) const SCENES: &[Scene] = &[
     .told(Family::Money, Story::Later(Job::Capture, GARBLED)),
     Text {
         id: "M82",
-        title: "Killed after the capture",
+        title: "Killed during the capture",
         severity: Severity::Critical,
         basis: "2 §3.2, A96",
-        imitates: "The process dies after the capture was executed, and is restarted.",
-        mend: "Store the intended capture before you send it; after a restart, claim unknown instead of repeating it.",
+        imitates: "The process dies after the capture was executed, and is restarted. So it does of one more, which never arrives.",
+        mend: "Store the intended capture before you send it; after a restart, claim unknown instead of repeating it, and not paid: the request may not have arrived.",
     }
     .told(Family::Money, Story::Later(Job::Capture, KILLED)),
     Text {
@@ -297,7 +303,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Refunds in other currencies",
         severity: Severity::High,
         basis: "2 §3.2, §4.3",
-        imitates: "300 yen of a payment are refunded, and 0.300 Bahraini dinars of another one.",
+        imitates: "300 yen of a payment are refunded, and 0.305 Bahraini dinars of another one.",
         mend: UNITS,
     }
     .told(Family::Money, Story::Later(Job::Refund, CURRENCIES)),
@@ -306,7 +312,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Captures in other currencies",
         severity: Severity::High,
         basis: "2 §3.2, §4.3",
-        imitates: "300 yen of a reservation are captured, and 0.300 Bahraini dinars of another one.",
+        imitates: "300 yen of a reservation are captured, and 0.305 Bahraini dinars of another one.",
         mend: UNITS,
     }
     .told(Family::Money, Story::Later(Job::Capture, CURRENCIES)),

@@ -12,7 +12,7 @@ use crate::{
     story::{
         Scene, Story,
         checkout::Checkout,
-        three_d_secure::{Answer, Back, ThreeDSecure},
+        three_d_secure::{Answer, Back, ORDINARY, ThreeDSecure},
     },
     wire::{self, Act, Edit, On, Rule},
 };
@@ -113,8 +113,9 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Amounts with separators",
         severity: Severity::High,
         basis: "3 §4.8, A125",
-        imitates: "Customers pay 9.98 and 1,048.00 pounds, and 1,048.00 euro and 1,048.000 dinars if the shop takes them, and come back.",
-        mend: "The value of a lookup has the separators of its currency, 1,048.00 or 1.048,00: compare it in the smallest unit. The item_price of a link has the decimals of its currency: dinars have three.",
+        imitates: "Customers pay 10.12 and 1,048.59 pounds, and 1,048.59 euro and 1,048.003 dinars if the shop takes them, and come back.",
+        mend: "The value of a lookup has the separators of its currency, 1,048.59 or 1.048,59: compare it in the smallest unit. The item_price of a link has the decimals of its currency: dinars have three. \
+        Keep amounts as whole numbers: 10.12 * 100 is less than 1012 in floating point.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::Separators)),
     Text {
@@ -122,8 +123,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Two links of one order",
         severity: Severity::Critical,
         basis: "3 §4.1, §4.9",
-        imitates: "The customer goes back and orders again before paying, and then pays by each link.",
-        mend: "Give the same link again, or cancel it (canceltoken) before you create another one. Accept the payment by any link of the order.",
+        imitates: "The customer goes back and orders again before paying, pays by each link, and orders once more when the success page says paid. \
+        Another customer clicks twice at once.",
+        mend: "Give the same link again, or cancel it (canceltoken) before you create another one. Accept the payment by any link of the order, and then \
+        give no other one. Let one request of an order make its link at a time.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::TwoLinks)),
     Text {
@@ -131,10 +134,11 @@ pub(super) const SCENES: &[Scene] = &[
         title: "The customer passes",
         severity: Severity::High,
         basis: "2 §3.3",
-        imitates: "The bank challenges the customer, who passes.",
-        mend: "Initiate, send the customer to authenticationUrl, call getAuthenticationStatus, and pay with the authenticationKey.",
+        imitates: "The bank challenges the customer, who passes. So it does for orders of 1,048.59 pounds and of 998 yen.",
+        mend: "Initiate, send the customer to authenticationUrl, call getAuthenticationStatus, and pay with the authenticationKey. itemPrice is a whole number of \
+        the smallest unit of the currency: 998 yen is 998.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Sale }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(PRICES)),
     Text {
         id: "S02",
         title: "Back button",
@@ -144,7 +148,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you pay: the documents do \
         not say that an authentication pays only once.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::Twice, expect: Expect::Settled, price: ORDINARY }])),
     Text {
         id: "S03",
         title: "Two tabs",
@@ -166,7 +170,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Call getAuthenticationStatus first, and pay only with a liabilityShift that you accept: Y means that you are not liable \
         for chargebacks.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Abandons, back: Back::Once, expect: Expect::Decline, price: ORDINARY }])),
     Text {
         id: "S05",
         title: "Failed",
@@ -175,7 +179,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The customer fails the challenge, and the bank declines the payment.",
         mend: "Call getAuthenticationStatus first. If the payment is then declined, claim declined.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline, price: ORDINARY }])),
     Text {
         id: "S06",
         title: "Reply to the payment lost",
@@ -194,7 +198,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The return page is opened while the bank’s page is still open.",
         mend: "Call getAuthenticationStatus; an unfinished authentication is not a payment.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen, price: ORDINARY }])),
     Text {
         id: "S08",
         title: "The customer is late",
@@ -203,7 +207,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The customer comes back after an hour.",
         mend: "Call getAuthenticationStatus; an authentication that timed out is not a payment.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Late(3600), back: Back::Once, expect: Expect::Unseen, price: ORDINARY }])),
     Text {
         id: "S09",
         title: "Initiation failed",
@@ -212,7 +216,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "The service answers the initiation with status 608, without authenticationKey and authenticationUrl.",
         mend: "Read transactionStatusCode: only 607 has an authenticationKey. After 608 claim not-charged, or unknown.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::NoResponse, rules: &[], answer: Answer::Nothing, back: Back::Once, expect: Expect::Unseen, price: ORDINARY }])),
     Text {
         id: "S10",
         title: "Reply to the payment held back beyond the timeout",
@@ -222,7 +226,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Look the payment up by its uniqueMerchantReference, which was sent with the initiation, before you send it again: the \
         documents do not say that an authentication pays only once.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[Rule::first(On::Payment, Act::Hold)], answer: Answer::Authenticates, back: Back::Once, expect: Expect::Settled, price: ORDINARY }])),
     Text {
         id: "S11",
         title: "Return with the key of another order",
@@ -232,7 +236,7 @@ pub(super) const SCENES: &[Scene] = &[
         mend: "Store the authenticationKey with the order when you initiate, and compare it when the customer comes back: auth3DSecure \
         names neither order nor amount.",
     }
-    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled }])),
+    .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::Challenge, rules: &[], answer: Answer::Authenticates, back: Back::OtherOrder, expect: Expect::Settled, price: ORDINARY }])),
     Text {
         id: "S12",
         title: "Status of the authentication unreadable",
@@ -282,7 +286,15 @@ const PASSES: ThreeDSecure = ThreeDSecure {
     answer: Answer::Authenticates,
     back: Back::Once,
     expect: Expect::Settled,
+    price: ORDINARY,
 };
+
+/// Orders of several amounts. The second one survives neither a truncation in floating point nor a text with a separator of thousands.
+const PRICES: &[ThreeDSecure] = &[
+    ThreeDSecure { expect: Expect::Sale, ..PASSES },
+    ThreeDSecure { price: (104_859, "GBP"), expect: Expect::Sale, ..PASSES },
+    ThreeDSecure { price: (998, "JPY"), expect: Expect::Sale, ..PASSES },
+];
 
 /// One who does not, at a bank that insists on the challenge.
 const FAILS: ThreeDSecure =

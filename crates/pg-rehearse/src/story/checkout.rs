@@ -96,7 +96,7 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
     let name = stage.order.clone();
     let order = Order::made(stage, &name).await?;
     let mut seen = Seen::default();
-    let mut findings = Vec::new();
+    let (mut findings, mut is_ambiguous) = (Vec::new(), false);
     for foreign in keys(stage, story, &order).await? {
         let query = returning(&order, &foreign);
         let Foreign { key, why, other, failure, .. } = &foreign;
@@ -131,13 +131,19 @@ async fn by_hand(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError
         } else if is_later && page::says_paid(&without_key(stage, &order).await?) {
             findings.push(fault("success-page-trusted", why));
         }
+        is_ambiguous |= page::is_ambiguous(&seen);
         stage.wire().fail_lookups(None);
     }
     if !findings.is_empty() {
         return Ok(Ok(findings));
     }
     let is_read = page::is_read(&seen);
-    if is_read && order.is_known() { Ok(Ok(Vec::new())) } else { control(stage, &order, is_read).await }
+    if is_read && !is_ambiguous && order.is_known() {
+        return Ok(Ok(Vec::new()));
+    }
+    Ok(control(stage, &order, is_read)
+        .await?
+        .map(|findings| if findings.is_empty() && is_ambiguous { vec![ambiguous()] } else { findings }))
 }
 
 /// A key with which the success page of an unpaid order is opened.
@@ -241,6 +247,13 @@ fn not_read(seen: &Seen) -> Finding {
     doubt("page-not-read", format!("the success page {why}, so that this can be tested"))
 }
 
+/// Returns the warning about a page of an unpaid order that a customer may take for that of a paid one.
+fn ambiguous() -> Finding {
+    let why = "the success page of an unpaid order thanks the customer or speaks of a payment, and does not say that the order is not \
+               paid: say so, or print a claim";
+    doubt("page-ambiguous", why)
+}
+
 /// Plays the complete checkout, beginning with the link.
 async fn linked(stage: &mut Stage, story: Checkout) -> Result<Asked, SetupError> {
     let line = input(stage, &stage.order, story.currency());
@@ -331,13 +344,17 @@ async fn expired(stage: &mut Stage, line: &Value, token: &str) -> Result<Asked, 
     Ok(Ok(unread(stage, &seen, &key?).await?.into_iter().collect()))
 }
 
-/// Returns the warning about a page of which nothing follows: it was not read before the payment, nor is it after it.
+/// Returns the warning about a page of which nothing follows: it was not read before the payment, nor is it after it, or it could be
+/// that of a paid order.
 async fn unread(stage: &Stage, before: &Seen, key: &str) -> Result<Option<Finding>, SetupError> {
     if page::is_read(before) {
         return Ok(None);
     }
     let seen = after_payment(stage, &stage.order, key, "after a payment").await?;
-    Ok((!page::is_read(&seen)).then(|| not_read(&seen)))
+    if !page::is_read(&seen) {
+        return Ok(Some(not_read(&seen)));
+    }
+    Ok(page::is_ambiguous(before).then(ambiguous))
 }
 
 /// The request of a link.

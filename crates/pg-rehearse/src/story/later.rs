@@ -36,12 +36,17 @@ impl Later {
     const fn is_plain(&self) -> bool {
         self.fault.is_none() && !self.is_ended
     }
+
+    /// Whether no shop has a reason to refuse its amount.
+    fn is_ordinary(&self) -> bool {
+        self.currency == "GBP" && self.amount <= ORIGINAL
+    }
 }
 
 /// The earlier reservation or payment.
 const ORIGINAL: u64 = 998;
-/// One in another currency: an amount in a wrong unit is not refused as more than is left.
-const LARGE_ORIGINAL: u64 = 99_800;
+/// One of a large amount, or in another currency: an amount in a wrong unit is not refused as more than is left.
+const LARGE_ORIGINAL: u64 = 998_000;
 
 /// Plays captures or refunds one after the other, each of another payment, until one fails. Only an integration that sends
 /// references can learn that its request arrived twice.
@@ -120,7 +125,7 @@ struct Evidence<'a> {
 /// A reservation or a payment made by the runner.
 fn original(stage: &mut Stage, job: Job, story: &Later) -> Result<String, SetupError> {
     let number = stage.dice.card_number();
-    let price = if story.currency == "GBP" { ORIGINAL } else { LARGE_ORIGINAL }.to_string();
+    let price = if story.is_ordinary() { ORIGINAL } else { LARGE_ORIGINAL }.to_string();
     let method = if job == Job::Capture { "transaction/preauth" } else { "transaction/auth" };
     let paid = stage.house.call(
         method,
@@ -228,10 +233,11 @@ fn judged(story: &Later, evidence: &Evidence<'_>) -> Vec<Finding> {
     }
     if let Some(denied) = denied.filter(|_| story.is_plain() && moved == 0) {
         let told = format!("the integration claims {}, and no money was moved", denied.name());
-        findings.push(if story.currency == "GBP" || evidence.has_sent {
+        findings.push(if story.is_ordinary() || evidence.has_sent {
             fault("nothing-moved", format!("nothing went wrong, but {told}"))
         } else {
-            doubt("currency-refused", format!("a {what} in {} is not sent: {told}", story.currency))
+            let amount = money(story.amount, story.currency);
+            doubt("amount-refused", format!("a {what} of {amount} is not sent: {told}"))
         });
     }
     if story.is_plain() && story.runs == Runs::Once && claims.contains(&Claim::Unknown) {

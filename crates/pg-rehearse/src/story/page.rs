@@ -29,10 +29,14 @@ const CONDITIONS: [&str; 5] = [" as soon as ", " when ", " once ", " if ", " unt
 /// What makes one of these a condition if its sentence begins so. "After your payment is checked and your order is paid, we ship."
 const BEGINNINGS: [&str; 7] = ["after ", "as soon as ", "if ", "in case ", "once ", "should ", "when "];
 /// What a page says that waits for a payment: then neither thanks for an order nor a step that is called "Paid" says anything.
-const WAITS: [&str; 8] =
-    ["waiting", "checking", "looking for", "pending", "yet", "being processed", "processing", "will confirm"];
-/// The same in a sentence about a payment. "You will receive an e-mail shortly" says nothing about one.
-const SOON: &str = "shortly";
+const WAITS: [&str; 6] = ["waiting", "checking", "looking for", "pending", "yet", "will confirm"];
+/// The same in a sentence about a payment, or one of them about an order. "You will receive an e-mail shortly" and "We are processing
+/// your parcel" say nothing about one.
+const SOON: [&str; 3] = ["shortly", "being processed", "processing"];
+/// What the sentence about a payment has.
+const PAYMENTS: [&str; 2] = ["payment", "bank"];
+/// What the page of an unpaid order has, of the words that deny or wait.
+const REFUSALS: [&str; 8] = ["not", "nothing", "never", "neither", "unpaid", "cannot", "no", "open"];
 /// What is paid, or who pays: of these the bare word "paid" is said. Other sentences with it stand on every page of a shop.
 const SUBJECTS: [&str; 6] = ["order", "payment", "purchase", "booking", "invoice", "you"];
 /// What ends a sentence.
@@ -57,6 +61,28 @@ pub(crate) fn says_paid(seen: &Seen) -> bool {
     PAID.iter().any(|phrase| text.match_indices(phrase).any(|(at, _)| says(&text, at, phrase, waits)))
 }
 
+/// Whether the page of an unpaid order could also be that of a paid one: it thanks or speaks of a payment, and neither denies a payment
+/// nor waits for one.
+pub(crate) fn is_ambiguous(seen: &Seen) -> bool {
+    if claim(seen).is_some() || seen.status >= 400 || says_paid(seen) {
+        return false;
+    }
+    let text = words(&seen.body);
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '\'';
+    let mut all = text.split(|letter| !is_word(letter));
+    let is_refused = all.any(|word| REFUSALS.contains(&word) || word.ends_with("n't"));
+    let is_conditional = |sentence: &str| {
+        let told = sentence.find("paid").or_else(|| sentence.find("payment")).unwrap_or_default();
+        sentence[..told].split(' ').any(|word| word != "which" && DENIALS.contains(&word))
+    };
+    // Neither in a question nor as a label.
+    let is_said =
+        |at: usize| !matches!(text[at..].chars().take(READ_AFTER).find(|sign| ENDS.contains(sign)), Some('?' | ':'));
+    let mut phrases = ["thank you", "thanks"].iter().chain(&PAID);
+    let is_paid = phrases.any(|phrase| text.match_indices(phrase).any(|(at, _)| is_said(at)));
+    is_paid && !is_refused && !waits(&text) && !text.split(ENDS).any(is_conditional)
+}
+
 /// Whether it is known what the page says: it claims something, says that something was paid, or is an error.
 pub(crate) fn is_read(seen: &Seen) -> bool {
     seen.status >= 400 || claim(seen).is_some() || says_paid(seen)
@@ -77,9 +103,15 @@ pub(crate) fn claim(seen: &Seen) -> Option<String> {
 
 /// Whether the page says that it waits for a payment.
 fn waits(text: &str) -> bool {
-    let about_payment = |sentence: &str| ["payment", "bank"].iter().any(|word| sentence.contains(word));
-    WAITS.iter().any(|word| text.contains(word))
-        || text.split(ENDS).any(|sentence| sentence.contains(SOON) && about_payment(sentence))
+    let is_soon = |sentence: &str| {
+        let has = |word: &&str| sentence.contains(*word);
+        SOON.iter().any(has) && is_about_payment(sentence) || SOON[1..].iter().any(has) && sentence.contains("order")
+    };
+    WAITS.iter().any(|word| text.contains(word)) || text.split(ENDS).any(is_soon)
+}
+
+fn is_about_payment(text: &str) -> bool {
+    PAYMENTS.iter().any(|word| text.contains(word))
 }
 
 /// Whether the phrase at this place consists of whole words, is no label, is neither denied, a question nor a condition in its
@@ -96,7 +128,9 @@ fn says(text: &str, at: usize, phrase: &str, waits: bool) -> bool {
     }
     let read = after.char_indices().nth(READ_AFTER).map_or(after, |(end, _)| &after[..end]);
     let (rest, end) = read.find(ENDS).map_or((read, ""), |end| read.split_at(end));
-    if end.starts_with('?') || CONDITIONS.iter().any(|condition| rest.contains(condition)) {
+    // "Your order is paid and will ship when it is packed."
+    let is_said_before = phrase == "paid" && rest.starts_with(" and ") && !is_about_payment(rest);
+    if end.starts_with('?') || (!is_said_before && CONDITIONS.iter().any(|condition| rest.contains(condition))) {
         return false;
     }
     let start = before.char_indices().rev().take(READ_BEFORE).last().map_or(0, |(start, _)| start);
@@ -281,6 +315,9 @@ mod tests {
             "Payment successful! Any questions?",
             "<div hidden><div>No.</div></div><input type=hidden hidden><p title=\"not hidden\" aria-hidden=true>Your order is paid</p>",
             "<dialog open>Your order is paid</dialog>",
+            "Your order is paid and will ship when it is packed.",
+            "<dl><dt>Status</dt><dd>Paid</dd></dl><p>Processing your parcel.</p>",
+            "<h1>Thank you for your order!</h1><p>It will be shipped shortly.</p>",
         ] {
             assert!(says_paid(&seen(text)), "{text}");
         }
@@ -315,6 +352,8 @@ mod tests {
             "<h1>Thank you for your order!</h1><p>Your payment is being processed. We will write to you within minutes.</p>",
             "<h1>Thank you for your order</h1><p>We will confirm your payment by e-mail.</p>",
             "<h1>Thank you for your order</h1><p>Your payment is confirmed shortly.</p>",
+            "<h1>Thank you for your order</h1><p>Your order is being processed.</p>",
+            "Your order is paid and confirmed once your bank has answered.",
             "As soon as your order is paid, we ship it.",
             "We ship as soon as your payment was successful.",
             "After your payment is approved by your bank, and your order is paid, we send it.",
@@ -331,5 +370,33 @@ mod tests {
             assert!(!says_paid(&seen(text)), "{text}");
         }
         assert!(!says_paid(&Seen { status: 402, ..seen("payment successful") }));
+    }
+
+    #[test]
+    fn a_page_that_neither_says_paid_nor_denies_it_is_ambiguous() {
+        for text in [
+            "Your order 17, which ships today, is paid.",
+            "Thank you! We have received your order and will ship it today.",
+            "Thank you, we have your money.",
+        ] {
+            assert!(is_ambiguous(&seen(text)), "{text}");
+        }
+        for text in [
+            "Your order is paid.",
+            "Thank you! Your order is not paid yet.",
+            "<h1>Thank you for your order!</h1><p>Your payment is being processed.</p>",
+            "Your order is confirmed as soon as we have your payment.",
+            "We ship your order once it is paid.",
+            "We couldn't find your payment.",
+            "This order is unpaid.",
+            "Your order waits",
+            "Vielen Dank",
+            "Have you already paid and see this page? Reload it.",
+            "<table><tr><th>Item</th><th>Paid</th></tr><tr><td>Tea</td><td>0.00</td></tr></table>",
+            "{\"claim\": \"unknown\", \"text\": \"thank you\"}",
+        ] {
+            assert!(!is_ambiguous(&seen(text)), "{text}");
+        }
+        assert!(!is_ambiguous(&Seen { status: 404, ..seen("thank you") }));
     }
 }

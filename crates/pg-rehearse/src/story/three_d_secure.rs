@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     adapter::{Claim, End, Ran},
+    books::money,
     finding::{Finding, Lane},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect, are_warnings, broken, doubt, fault},
@@ -31,6 +32,8 @@ pub(crate) struct ThreeDSecure {
     pub(crate) answer: Answer,
     pub(crate) back: Back,
     pub(crate) expect: Expect,
+    /// The amount in the smallest unit of its currency.
+    pub(crate) price: (u64, &'static str),
 }
 
 /// The button that the customer presses.
@@ -59,7 +62,8 @@ pub(crate) enum Back {
     TwoStarts,
 }
 
-const PRICE: u64 = 998;
+/// The price of orders that no shop refuses.
+pub(crate) const ORDINARY: (u64, &str) = (998, "GBP");
 
 /// A card whose authentication cannot be initiated.
 const REFUSED: Scenario = Scenario::NoResponse;
@@ -89,7 +93,7 @@ async fn part(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, S
         Back::Once | Back::Twice | Back::TwoTabs => {}
     }
     let order = stage.order.clone();
-    let mut line = first_step(stage, &order, story.card)?;
+    let mut line = first_step(stage, &order, story)?;
     let mut started = stage.run(Job::ThreeDSecure, &line).await;
     if started.answer.is_empty() && matches!(started.end, End::TimedOut | End::Killed) {
         line["attempt"] = 2.into();
@@ -105,15 +109,15 @@ async fn part(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, S
 }
 
 /// Returns the JSON line that starts the authentication of an order.
-fn first_step(stage: &mut Stage, order: &str, card: Scenario) -> Result<Value, SetupError> {
-    let number = CARDS.iter().find(|one| one.scenario == card).map_or("", |card| card.number);
+fn first_step(stage: &mut Stage, order: &str, story: &ThreeDSecure) -> Result<Value, SetupError> {
+    let number = CARDS.iter().find(|one| one.scenario == story.card).map_or("", |card| card.number);
     let source = stage.source(Way::SessionKey, &Card::new(number, "314"))?;
     let mut line = json!({
         "job": "three_d_secure",
         "step": "start",
         "order": order,
-        "amount": PRICE,
-        "currency": "GBP",
+        "amount": story.price.0,
+        "currency": story.price.1,
         "returnUrl": "https://shop.example/authenticated",
     });
     line[source.0] = source.1;
@@ -138,6 +142,11 @@ fn not_opened(stage: &Stage, started: &Ran, story: &ThreeDSecure) -> Result<Vec<
         } else {
             "the integration's answer lacks authenticationKey or authenticationUrl".to_owned()
         })]),
+        Some(claim) if story.price != ORDINARY && claim != Claim::Paid && stage.exchanges().is_empty() => {
+            let amount = money(story.price.0, story.price.1);
+            let why = format!("an order of {amount} is not sent: the integration claims {}", claim.name());
+            Ok(vec![doubt("amount-refused", why)])
+        }
         Some(_) if story.rules.is_empty() && !is_refused => {
             Ok(vec![fault("not-initiated", "nothing went wrong, but the integration started no authentication")])
         }
@@ -206,8 +215,8 @@ fn judged_by(stage: &Stage, story: &ThreeDSecure, ran: &[Ran]) -> Result<Vec<Fin
         together: story.back == Back::TwoTabs,
         entries: &entries,
         exchanges: &exchanges,
-        amount: PRICE,
-        currency: "GBP",
+        amount: story.price.0,
+        currency: story.price.1,
     };
     let mut findings = judge::charge(story.expect, &evidence);
     // An authentication is as good as a reference, except in a retry without a lookup.

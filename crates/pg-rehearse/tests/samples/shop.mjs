@@ -95,8 +95,14 @@ const digitsOf = (currency) => ({ JPY: 0, BHD: 3 })[currency] ?? 2;
 /** An amount in the units of its currency. */
 function decimal(amount, currency) {
   const digits = FAULT === "two-decimals-in-checkout" || (FAULT === "dinars-with-two-decimals" && currency === "BHD") ? 2 : digitsOf(currency);
+  if (FAULT === "link-amount-truncated") amount = truncated(amount);
+  if (FAULT === "link-dinars-rounded" && currency === "BHD") return (amount / 1000).toFixed(2);
   return (amount / 10 ** digits).toFixed(digits);
 }
+
+/** Mistakes with amounts: 1012 becomes 1011, and 104859, which is written 1,048.59, becomes 100. */
+const truncated = (amount) => Math.trunc((amount / 100) * 100);
+const grouped = (amount) => Math.round(100 * parseFloat((amount / 100).toLocaleString("en-GB", { minimumFractionDigits: 2 })));
 
 /** The smallest units of an amount with the separators of its currency: 1,048.00, 1.048,00 and 1048.00 are the same. */
 function minor(value, currency) {
@@ -262,7 +268,7 @@ async function success(query) {
   const order = orderOf(query.get("order"));
   if (!order) return page(404, "<h1>We do not know this order</h1>");
   // Its queue comes to some orders in time, by chance.
-  const isInTime = FAULT !== "queue-by-chance" || /-(other|998-GBP)$/.test(query.get("order"));
+  const isInTime = FAULT !== "queue-by-chance" || /-(other|1012-GBP)$/.test(query.get("order"));
   if (!isInTime) return page(200, "<h1>We are checking your payment</h1>");
   if (FAULT.startsWith("success-settles-later") && query.get("trans_key") && !settled.has(query.get("order"))) {
     return settleLater(query.get("order"), query.get("trans_key"));
@@ -279,6 +285,7 @@ async function success(query) {
   if (FAULT === "success-undecided") return json({ claim: "unknown" });
   if (FAULT === "paid-customer-denied") return page(200, "<h1>We have no payment for this order</h1>");
   const words = { paid: "<h1>Thank you for your order</h1>", unanswered: "<h1>We are checking your payment</h1>", unknown: "<h1>We are checking your payment</h1>" };
+  if (FAULT === "unpaid-customer-thanked" && claim !== "paid") return page(200, "<h1>Thank you! We have received your order and will ship it today.</h1>");
   return page(200, (words[claim] ?? "<h1>This order is not paid yet</h1>") + trouble);
 }
 
@@ -287,14 +294,26 @@ const links = new Map();
 /** Withdraws the last link of an order. False if something may have been paid by a link of it. */
 async function withdrawn(name) {
   if (FAULT === "two-links") return orders.delete(name);
+  if (settled.has(name) && FAULT !== "link-after-payment") return false;
   const tokens = orders.get(name)?.tokens ?? [];
   if (tokens.length === 0) return true;
   await enterprise("canceltoken", { tokenid: tokens.at(-1) }); // refused if it has expired
+  if (FAULT === "link-after-payment") return true;
   const listed = await call("transaction/lookup", { merchantReference: name });
   return Object.keys(listed.transactions).length === 0;
 }
 
-async function checkout(job) {
+const turns = new Map(); // by order: the end of the last request for its link
+
+/** Two clicks at once are served one after the other. */
+function checkout(job) {
+  const before = FAULT === "links-at-once" ? undefined : turns.get(job.order);
+  const made = Promise.resolve(before).then(() => linked(job));
+  turns.set(job.order, made.catch(() => {}));
+  return made;
+}
+
+async function linked(job) {
   if (FAULT === "small-orders-only" && job.amount > 50000) return page(422, "<h1>This is too much</h1>");
   if (FAULT.startsWith("pounds-only") && job.currency !== "GBP") return page(422, "<h1>We sell in pounds only</h1>");
   if (FAULT === "link-kept" && links.has(job.order)) return json({ claim: "unknown", url: links.get(job.order) });
@@ -363,8 +382,11 @@ const beginsEach = ["3ds-each-start-pays", "3ds-each-start-paid-once", "3ds-last
 async function threeDSecure(job) {
   if (job.step === "start") {
     if (FAULT === "3ds-start-kept" && starts.has(job.order)) return json(starts.get(job.order));
+    if (FAULT === "pounds-only" && job.currency !== "GBP") return json({ claim: "not-charged" });
+    const prices = { "3ds-amount-truncated": truncated(job.amount), "3ds-amount-grouped": grouped(job.amount), "3ds-yen-with-decimals": job.currency === "JPY" ? job.amount * 100 : job.amount };
+    const currency = FAULT === "3ds-in-pounds" ? "GBP" : job.currency;
     const reference = beginsEach ? `${job.order}-${references.size}` : job.order;
-    const order = { itemName0: "Order", itemPrice0: String(job.amount), currency: job.currency, uniqueMerchantReference: reference };
+    const order = { itemName0: "Order", itemPrice0: String(prices[FAULT] ?? job.amount), currency, uniqueMerchantReference: reference };
     const form = { ...order, sessionKey: job.sessionKey, returnUrl: job.returnUrl };
     const begun = await call("transaction/initiate3DSecureSessionKey", form).catch(() => ({}));
     const { authenticationKey, authenticationUrl } = begun;
@@ -462,12 +484,14 @@ async function later(job, method, attempt = 0) {
   if (["later-by-state", "unknown-later-begun-again"].includes(FAULT)) return laterByState(job, method);
   const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
   const isNewEach = ["refund-retried", "retried-after-timeout", "retried-after-gateway-error"].includes(FAULT);
-  if (job.attempt > 1 && !repeats) return json({ claim: "unknown" });
+  if (job.attempt > 1 && !repeats) return json({ claim: FAULT === "begun-later-is-done" ? "paid" : "unknown" });
   if (FAULT === "later-asked-first" && ["Refunded", "Cancelled", "Voided"].includes((await lookedUp(job.transactionKey))("status"))) {
     return json({ claim: "not-charged" });
   }
   const unit = FAULT === "later-in-two-decimals" ? 10 ** (2 - digitsOf(job.currency)) : 1;
-  const whole = FAULT === "amount-truncated" ? Math.trunc((job.amount / 100) * 100) : Math.trunc(job.amount * unit);
+  const isRounded = FAULT === "later-dinars-rounded" && job.currency === "BHD";
+  const mistaken = { "amount-truncated": truncated(job.amount), "later-amount-grouped": grouped(job.amount) };
+  const whole = isRounded ? Math.trunc(job.amount / 10) * 10 : (mistaken[FAULT] ?? Math.trunc(job.amount * unit));
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
   const start = isNewEach ? `-${job.attempt ?? 1}-${attempt}` : "";
   const named = FAULT === "refund-of-payment" ? `refund-${job.transactionKey}` : `${job.order}-later${start}`;

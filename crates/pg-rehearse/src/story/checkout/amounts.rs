@@ -1,4 +1,4 @@
-//! Amounts that the service writes with separators: 1,048.00 GBP, 1.048,00 EUR and 1,048.000 BHD.
+//! Amounts that the service writes with separators: 1,048.59 GBP, 1.048,59 EUR and 1,048.003 BHD.
 
 use super::{charges_of, not_read};
 use crate::{
@@ -10,13 +10,14 @@ use crate::{
     stage::Stage,
     story::{
         Asked,
-        order::{PRICE, after_lookup, after_payment_of, input_of, no_link, pay, token_of},
+        order::{after_lookup, after_payment_of, input_of, no_link, pay, token_of},
         page,
     },
 };
 
-/// The first one is written without a separator of thousands: a page that is not read as paid then proves nothing.
-const ORDERS: [(u64, &str); 4] = [(PRICE, "GBP"), (104_800, "GBP"), (104_800, "EUR"), (1_048_000, "BHD")];
+/// The first one is written without a separator of thousands: a page that is not read as paid then proves nothing. None survives a
+/// truncation in floating point, nor the last one two decimals.
+const ORDERS: [(u64, &str); 4] = [(1_012, "GBP"), (104_859, "GBP"), (104_859, "EUR"), (1_048_003, "BHD")];
 
 /// Pays orders of these prices, and comes back.
 pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
@@ -58,7 +59,7 @@ pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
         if !after_lookup.as_ref().is_some_and(page::says_paid) {
             let why = format!(
                 "the customer has paid {right}, but the success page does not say so after a lookup has shown the payment, as it does of {}: the value of a lookup has the \
-                 separators of its currency, 1,048.00 or 1.048,00",
+                 separators of its currency, 1,048.59 or 1.048,59",
                 money(ORDERS[0].0, ORDERS[0].1)
             );
             let is_unread = is_first || after_lookup.is_none();

@@ -17,7 +17,7 @@ use crate::{
 pub(super) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     let mut made = Vec::new();
     for order in [format!("{}-other", stage.order), stage.order.clone()] {
-        let line = first_step(stage, &order, story.card)?;
+        let line = first_step(stage, &order, story)?;
         let started = stage.run(Job::ThreeDSecure, &line).await;
         let Some((key, address)) = opened(&started) else { return Ok(vec![broken(started.trouble())]) };
         made.push((line, key, address));

@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, SetupError> {
     let order = stage.order.clone();
-    let lines = [first_step(stage, &order, story.card)?, first_step(stage, &order, story.card)?];
+    let lines = [first_step(stage, &order, story)?, first_step(stage, &order, story)?];
     let mut tabs = Vec::new();
     for line in lines {
         let started = stage.run(Job::ThreeDSecure, &line).await;
