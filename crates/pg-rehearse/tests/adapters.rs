@@ -340,18 +340,18 @@ fn a_program_that_answers_in_place_of_the_shop_is_not_rehearsed() {
     let report = played(&plan("exit 0", pg_support::free_port(), "")).expect("it works");
     assert!(report.outcomes[0].findings[0].text.contains("has no `ready`"), "{}", report.scorecard(false));
 
-    // The program that the plan started ends before the first page is answered, and its child answers.
-    let code = "const parent = process.ppid; if (process.send) require('http').createServer((request, reply) => { \
+    // The program that the plan started ends before the first page is answered, and its child answers. It is a shell, since a program of one
+    // thread has ended when its child sees that it has another parent.
+    let code = "const parent = process.ppid; require('http').createServer((request, reply) => { \
+                if (request.url !== '/' && parent === process.ppid) process.kill(parent, 'SIGUSR1'); \
                 const answer = () => parent === process.ppid && request.url !== '/' ? setTimeout(answer, 5) \
                 : reply.end('<p>Please wait</p>'); \
-                if (request.url !== '/' && process.connected) process.send('end'); \
-                answer(); }).listen(Number(process.argv[2]), '127.0.0.1'); \
-                else require('child_process').fork(__filename, [process.argv[2]]).on('message', () => process.exit(3))";
+                answer(); }).listen(Number(process.argv[2]), '127.0.0.1')";
     let folder = tempfile::tempdir().expect("it works");
     let file = folder.path().join("shop.js");
     fs::write(&file, code).expect("it works");
     let shop = pg_support::free_port();
-    let command = format!("exec node {} {shop}", file.display());
+    let command = format!("trap 'exit 3' USR1; node {} {shop} & wait", file.display());
     let report = played(&plan(&command, shop, &ready(shop))).expect("it works");
     assert_eq!(with(&report, Verdict::Broken), ["R01"], "{}", report.scorecard(false));
     let told = &report.outcomes[0].findings[0].text;
