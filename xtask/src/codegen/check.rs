@@ -6,6 +6,7 @@ mod codes;
 mod fields;
 mod names;
 mod records;
+mod retry;
 mod spelling;
 mod stated;
 #[cfg(test)]
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 pub(super) use self::codes::AREAS;
 use super::{
     place::{Place, Places, Problems, allowed},
-    tables::{Credentials, Group, GroupRow, Method, Retry, Row, Service, Tables},
+    tables::{Credentials, Group, GroupRow, Method, Row, Service, Tables},
 };
 
 /// Hand-written types of `pg-model` that fields may have.
@@ -25,25 +26,6 @@ const HAND_WRITTEN: &[&str] =
 
 /// Parameters that every request gets automatically.
 const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
-
-/// The reason of a method that has no effect, so that it may be sent again.
-const READS_ONLY: &str = "reads only";
-
-/// The methods with an effect that the documents let a merchant send again: made from the documents and not from the tables, so that
-/// a wrong class in a row is noticed.
-const REPEATABLE: [&str; 8] = [
-    "enterprise/canceltoken",
-    "enterprise/gettoken",
-    "session/initiate",
-    "session/postform",
-    "token/delete",
-    "token/disable",
-    "token/enable",
-    "token/updateCardKeyDetails",
-];
-
-/// The parameter by which a payment is looked up.
-const REFERENCE: &str = "uniqueMerchantReference";
 
 /// Notes every mistake.
 pub(super) fn check(tables: &Tables, problems: &mut Problems) {
@@ -178,31 +160,6 @@ impl<'t> Checker<'t> {
         self.retry(method);
         self.rows(&method.fields, false);
         self.wire_names(places.row, &method.fields);
-    }
-
-    /// A class that would send a payment or another request with an effect twice, or look it up by what it does not carry.
-    fn retry(&mut self, method: &'t Method) {
-        let place = method.places.of("retry");
-        // A full stop and a missing reason are reported elsewhere.
-        let why = method.retry_why.trim_end_matches('.');
-        let reads_only = why == READS_ONLY;
-        let path = format!("{}/{}", place.file, method.name);
-        if method.retry == Retry::Safe && method.output.is_some() {
-            self.problem(place, "a method with an output moves money, so sending it again is not safe");
-        } else if method.retry == Retry::Safe && !why.is_empty() && !reads_only && !REPEATABLE.contains(&&*path) {
-            let what = format!(
-                "sending {path} again is not known to be safe: if it has no effect, its retry_why is {READS_ONLY:?}; if the documents \
-                 let merchants send it again, add it to REPEATABLE in xtask/src/codegen/check.rs"
-            );
-            self.problem(place, what);
-        }
-        if method.retry != Retry::Safe && reads_only {
-            self.problem(place, "a method that reads only is safe to send again");
-        }
-        let carries = || self.tables.flatten(&method.fields).iter().any(|field| field.wire == REFERENCE);
-        if method.retry == Retry::LookupFirst && !self.is_endless() && !carries() {
-            self.problem(place, format!("the method has no {REFERENCE} by which it could be looked up"));
-        }
     }
 
     fn group(&mut self, group: &'t Group) {
