@@ -27,6 +27,9 @@ const HAND_WRITTEN: &[&str] =
 /// Parameters that every request gets automatically.
 const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
 
+/// The parameter by which the request of a browser is authorised.
+const SESSION_KEY: &str = "sessionKey";
+
 /// Notes every mistake.
 pub(super) fn check(tables: &Tables, problems: &mut Problems) {
     let mut checker = Checker::new(tables, problems);
@@ -84,9 +87,6 @@ impl<'t> Checker<'t> {
         if !doc.is_empty() && !doc.ends_with(['.', '?', '!']) {
             self.problem(places.of("doc"), "doc is not a sentence: it has no full stop at its end");
         }
-        if doc.chars().any(char::is_control) {
-            self.problem(places.of("doc"), "doc is more than one line");
-        }
         for number in mentioned_assumptions(doc) {
             self.assumption(places.of("doc"), number);
         }
@@ -130,11 +130,22 @@ impl<'t> Checker<'t> {
         ];
         self.filled(places, &texts);
         self.source_and_doc(places, &method.source, &method.doc);
+        if !method.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            let what = format!("{:?} is a part of the path: it holds letters, digits and _ only", method.name);
+            self.problem(places.of("name"), what);
+        }
         if method.retry_why.ends_with('.') {
             self.problem(places.of("retry_why"), "retry_why is a clause: it has no full stop at its end");
         }
         if (version == 5) != (method.credentials == Credentials::Enterprise) {
             self.problem(places.of("credentials"), format!("these credentials do not belong to version {version}"));
+        }
+        let has_key =
+            || self.tables.flatten(&method.fields).iter().any(|field| field.required && field.wire == SESSION_KEY);
+        if method.credentials == Credentials::Session && !self.is_endless() && !has_key() {
+            let what =
+                format!("a request of a session has no other credentials than {SESSION_KEY}, so that is required");
+            self.problem(places.of("credentials"), what);
         }
         if method.reply.is_empty() {
             if method.credentials != Credentials::Session {
