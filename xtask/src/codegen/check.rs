@@ -7,6 +7,8 @@ mod fields;
 mod names;
 mod records;
 mod retry;
+#[path = "../../../crates/pg-model/src/mask/names.rs"]
+mod secrets;
 mod spelling;
 mod stated;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::{
     },
     CREDENTIALS, Checker,
     names::is_wire,
+    secrets,
 };
 
 /// Longest wire name of a field, so that a numbered name fits its buffer.
@@ -86,6 +87,8 @@ impl Checker<'_> {
         }
         if matches!(format.name, "card-number" | "cv2") && !field.sensitive {
             self.problem(places.row, format!("format {:?} needs sensitive = true", format.name));
+        } else if !field.sensitive && (kind == "Secret" || is_secret(&field.name())) {
+            self.problem(places.row, "the type or the name is that of a secret, so the row needs sensitive = true");
         }
         if let Some(length) = field.length.as_deref() {
             self.length(field, format, length);
@@ -171,6 +174,13 @@ impl Checker<'_> {
             self.problem(field.places.of("default"), format!("default {default:?} is no value that the row allows"));
         }
     }
+}
+
+/// Whether the name of a field contains that of a secret, as `pg_model::mask` reads it.
+fn is_secret(name: &str) -> bool {
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let name = name.to_ascii_lowercase();
+    secrets::CV2.iter().chain(&secrets::OTHER).any(|word| name.contains(word))
 }
 
 pub(super) fn is_number(kind: &str) -> bool {
