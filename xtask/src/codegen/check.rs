@@ -6,6 +6,9 @@ mod codes;
 mod fields;
 mod names;
 mod records;
+mod retry;
+#[path = "../../../crates/pg-model/src/mask/names.rs"]
+mod secrets;
 mod spelling;
 mod stated;
 #[cfg(test)]
@@ -16,7 +19,7 @@ use std::collections::BTreeSet;
 pub(super) use self::codes::AREAS;
 use super::{
     place::{Place, Places, Problems, allowed},
-    tables::{Credentials, Group, GroupRow, Method, Retry, Row, Service, Tables},
+    tables::{Credentials, Group, GroupRow, Method, Row, Service, Tables},
 };
 
 /// Hand-written types of `pg-model` that fields may have.
@@ -26,24 +29,8 @@ const HAND_WRITTEN: &[&str] =
 /// Parameters that every request gets automatically.
 const CREDENTIALS: &[&str] = &["apikey", "apipassword", "shasignature", "api_key", "api_password", "version"];
 
-/// The reason of a method that has no effect, so that it may be sent again.
-const READS_ONLY: &str = "reads only";
-
-/// The methods with an effect that the documents let a merchant send again: made from the documents and not from the tables, so that
-/// a wrong class in a row is noticed.
-const REPEATABLE: [&str; 8] = [
-    "enterprise/canceltoken",
-    "enterprise/gettoken",
-    "session/initiate",
-    "session/postform",
-    "token/delete",
-    "token/disable",
-    "token/enable",
-    "token/updateCardKeyDetails",
-];
-
-/// The parameter by which a payment is looked up.
-const REFERENCE: &str = "uniqueMerchantReference";
+/// The parameter by which the request of a browser is authorised.
+const SESSION_KEY: &str = "sessionKey";
 
 /// Notes every mistake.
 pub(super) fn check(tables: &Tables, problems: &mut Problems) {
@@ -102,9 +89,6 @@ impl<'t> Checker<'t> {
         if !doc.is_empty() && !doc.ends_with(['.', '?', '!']) {
             self.problem(places.of("doc"), "doc is not a sentence: it has no full stop at its end");
         }
-        if doc.chars().any(char::is_control) {
-            self.problem(places.of("doc"), "doc is more than one line");
-        }
         for number in mentioned_assumptions(doc) {
             self.assumption(places.of("doc"), number);
         }
@@ -148,11 +132,22 @@ impl<'t> Checker<'t> {
         ];
         self.filled(places, &texts);
         self.source_and_doc(places, &method.source, &method.doc);
+        if !method.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            let what = format!("{:?} is a part of the path: it holds letters, digits and _ only", method.name);
+            self.problem(places.of("name"), what);
+        }
         if method.retry_why.ends_with('.') {
             self.problem(places.of("retry_why"), "retry_why is a clause: it has no full stop at its end");
         }
         if (version == 5) != (method.credentials == Credentials::Enterprise) {
             self.problem(places.of("credentials"), format!("these credentials do not belong to version {version}"));
+        }
+        let has_key =
+            || self.tables.flatten(&method.fields).iter().any(|field| field.required && field.wire == SESSION_KEY);
+        if method.credentials == Credentials::Session && !self.is_endless() && !has_key() {
+            let what =
+                format!("a request of a session has no other credentials than {SESSION_KEY}, so that is required");
+            self.problem(places.of("credentials"), what);
         }
         if method.reply.is_empty() {
             if method.credentials != Credentials::Session {
@@ -178,31 +173,6 @@ impl<'t> Checker<'t> {
         self.retry(method);
         self.rows(&method.fields, false);
         self.wire_names(places.row, &method.fields);
-    }
-
-    /// A class that would send a payment or another request with an effect twice, or look it up by what it does not carry.
-    fn retry(&mut self, method: &'t Method) {
-        let place = method.places.of("retry");
-        // A full stop and a missing reason are reported elsewhere.
-        let why = method.retry_why.trim_end_matches('.');
-        let reads_only = why == READS_ONLY;
-        let path = format!("{}/{}", place.file, method.name);
-        if method.retry == Retry::Safe && method.output.is_some() {
-            self.problem(place, "a method with an output moves money, so sending it again is not safe");
-        } else if method.retry == Retry::Safe && !why.is_empty() && !reads_only && !REPEATABLE.contains(&&*path) {
-            let what = format!(
-                "sending {path} again is not known to be safe: if it has no effect, its retry_why is {READS_ONLY:?}; if the documents \
-                 let merchants send it again, add it to REPEATABLE in xtask/src/codegen/check.rs"
-            );
-            self.problem(place, what);
-        }
-        if method.retry != Retry::Safe && reads_only {
-            self.problem(place, "a method that reads only is safe to send again");
-        }
-        let carries = || self.tables.flatten(&method.fields).iter().any(|field| field.wire == REFERENCE);
-        if method.retry == Retry::LookupFirst && !self.is_endless() && !carries() {
-            self.problem(place, format!("the method has no {REFERENCE} by which it could be looked up"));
-        }
     }
 
     fn group(&mut self, group: &'t Group) {

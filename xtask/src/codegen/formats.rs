@@ -2,6 +2,10 @@
 //!
 //! `crates/pg-model/src/format.rs` has the same formats as hand-written code. Tests of the `tests` member compare the two.
 
+use std::str::FromStr;
+
+use regex::Regex;
+
 /// One format.
 pub(super) struct Format {
     /// Its name in the tables.
@@ -20,6 +24,14 @@ pub(super) struct Format {
     pub(super) may_be_empty: bool,
     /// A value for examples.
     pub(super) example: &'static str,
+}
+
+impl Format {
+    /// Whether the pattern admits a value.
+    pub(super) fn admits(&self, value: &str) -> bool {
+        let pattern = || Regex::new(&format!("^({})$", self.pattern)).expect("a test reads every pattern");
+        self.pattern.is_empty() || pattern().is_match(value)
+    }
 }
 
 const TEXT: &str = r"[^\u0000-\u001F\u007F-\u009F]*";
@@ -129,14 +141,32 @@ pub(super) fn find(name: &str) -> Option<&'static Format> {
 /// The bounds of a length, in characters: `"32"`, `"..50"` or `"3..4"`.
 pub(super) fn bounds(length: &str) -> Option<(u16, u16)> {
     match length.split_once("..") {
-        None => length.parse().ok().map(|exact| (exact, exact)),
-        Some(("", most)) => most.parse().ok().map(|most| (0, most)),
-        Some((least, most)) => Some((least.parse().ok()?, most.parse().ok()?)),
+        None => number(length).map(|exact| (exact, exact)),
+        Some(("", most)) => number(most).map(|most| (0, most)),
+        Some((least, most)) => Some((number(least)?, number(most)?)),
     }
 }
 
 /// The bounds of a number: `"-1..127"`.
 pub(super) fn range_bounds(range: &str) -> Option<(i64, i64)> {
     let (least, most) = range.split_once("..")?;
-    Some((least.parse().ok()?, most.parse().ok()?))
+    Some((number(least)?, number(most)?))
+}
+
+/// A number without a plus sign and without zeros in front.
+pub(super) fn number<N: FromStr + ToString>(text: &str) -> Option<N> {
+    text.parse().ok().filter(|number: &N| number.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_admits_its_example_and_not_two_lines() {
+        for format in FORMATS.iter().filter(|format| !format.pattern.is_empty()) {
+            assert!(format.admits(format.example), "{}", format.name);
+            assert!(!format.admits("\u{7f}\n\t"), "{}", format.name);
+        }
+    }
 }

@@ -94,7 +94,10 @@ impl<'r> Row<'r> {
     pub(super) fn maybe_text(&self, key: &'static str) -> Option<String> {
         let value = self.value(key)?;
         match value.get_ref() {
-            DeValue::String(text) => return Some(text.clone().into_owned()),
+            DeValue::String(text) => {
+                self.is_plain(value, key, text);
+                return Some(text.clone().into_owned());
+            }
             _ => self.wrong(value, key, "a text in quotes"),
         }
         Some(String::new())
@@ -163,6 +166,9 @@ impl<'r> Row<'r> {
         if texts.is_none() {
             self.wrong(value, key, "a list of texts");
         }
+        for text in texts.iter().flatten() {
+            self.is_plain(value, key, text);
+        }
         texts.unwrap_or_default()
     }
 
@@ -227,7 +233,26 @@ impl<'r> Row<'r> {
         self.reading.problem(self.place, format!("the row has no {key}"));
     }
 
+    /// Reports characters that would break the line of a page or of a source, or that readers cannot see.
+    fn is_plain(&self, value: &Spanned<DeValue<'_>>, key: &str, text: &str) {
+        let what = if text.contains(is_hidden) {
+            "has a line break or another character that cannot be seen"
+        } else if text.trim() != text && !text.trim().is_empty() {
+            "begins or ends with a blank"
+        } else {
+            return;
+        };
+        self.reading.problem(self.place_of(value), format!("{key} {what}"));
+    }
+
     fn wrong(&self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         self.reading.problem(self.place_of(value), format!("{key} must be {wanted}"));
     }
+}
+
+/// Control characters, blanks other than the usual one, and signs without a width.
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || (letter.is_whitespace() && letter != ' ')
+        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -138,11 +138,11 @@ mod tests {
         assert_eq!(fs::read_to_string(copy.path().join(&model)).unwrap(), before, "nothing is written");
         assert_eq!(seen(&mut watch), "", "the same mistake is told once");
 
-        fs::write(&table, right.replacen("retry = \"safe\"", "retry = \"never\"", 1)).unwrap();
+        fs::write(&table, right.replacen("title = \"Initiate session\"", "title = \"Open session\"", 1)).unwrap();
         let said = seen(&mut watch);
-        assert!(said.contains("- retry = \"save\"\n+ retry = \"never\"\n"), "{said}");
+        assert!(said.contains("- retry = \"save\"\n") && said.contains("+ title = \"Open session\"\n"), "{said}");
         assert!(said.contains(&format!("  {}\n", model.display())), "{said}");
-        assert!(fs::read_to_string(copy.path().join(&model)).unwrap().contains("retry: RetrySafety::Never,"));
+        assert!(fs::read_to_string(copy.path().join(&model)).unwrap().contains("Open session"));
     }
 
     #[test]

@@ -23,8 +23,13 @@ const EDGES_OF_THE_SYSTEM: &[&str] = &[
     "xtask/",
 ];
 
-/// Built in two pieces so that this file does not find itself.
-const LINTS: &[&str] = &[concat!("clippy::disallowed", "_methods"), concat!("clippy::disallowed", "_types")];
+/// The lints, and the groups that hold them. Built in two pieces so that this file does not find itself.
+const LINTS: &[&str] = &[
+    concat!("clippy::disallowed", "_methods"),
+    concat!("clippy::disallowed", "_types"),
+    concat!("clippy::", "style"),
+    concat!("clippy::", "all"),
+];
 
 /// Finds exceptions in the wrong place, and those that do not give a reason.
 pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
@@ -33,7 +38,8 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
 
 fn exceptions(source: &Source) -> Vec<Violation> {
     let mentions = LINTS.iter().flat_map(|lint| source.text.match_indices(lint));
-    mentions.filter_map(|(at, lint)| judge(source, at, lint)).collect()
+    let is_whole = |at: usize| !source.text[at..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    mentions.filter(|(at, lint)| is_whole(at + lint.len())).filter_map(|(at, lint)| judge(source, at, lint)).collect()
 }
 
 fn judge(source: &Source, at: usize, lint: &str) -> Option<Violation> {
@@ -89,6 +95,16 @@ mod tests {
                 "{path}"
             );
         }
+    }
+
+    #[test]
+    fn a_group_that_holds_the_lints_is_reported_like_them() {
+        for group in ["style", "all"] {
+            let attribute = format!("#[allow(clippy::{group})]\nfn now() {{}}");
+            let told = format!("lifts clippy::{group} away from the edges of the system");
+            assert_eq!(complaints("crates/pg-proto/src/lib.rs", &attribute), [told]);
+        }
+        assert!(complaints("crates/pg-proto/src/lib.rs", "#[expect(clippy::allow_attributes)]").is_empty());
     }
 
     #[test]

@@ -9,7 +9,8 @@ use super::{Source, Violation};
 /// Where the codes stand.
 const DIALECT: &str = "crates/pg-sandbox/dialects/sandbox.toml";
 /// The crates of clients, and their dependencies.
-const CLIENTS: &[&str] = &["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-cli", "pg-wasm"];
+const CLIENTS: &[&str] =
+    &["pg-model", "pg-crypto", "pg-proto", "pg-hyper", "pg-intents", "pg-survey", "pg-cli", "pg-wasm"];
 /// How a module of tests begins.
 const TESTS: &str = "#[cfg(test)]\nmod ";
 /// Codes below are the documents'.
@@ -93,12 +94,14 @@ mod tests {
             source("crates/pg-proto/src/played.rs", "\"950\""),
             source("crates/pg-model/src/outcome.rs", "\"902\"\n#[cfg(test)]\nmod tests {\n\"901\"\n}\n"),
             source("crates/pg-sandbox/src/bank.rs", "\"901\""),
+            source("crates/pg-intents/src/lib.rs", "\"901\""),
         ];
         let found = check(&sources).unwrap();
-        assert_eq!(found.len(), 1);
+        assert_eq!(found.len(), 2);
         assert_eq!(
             found[0].to_string(),
             "crates/pg-proto/src/lib.rs:5: names 950, which the sandbox invents; ask the dialect of the account"
         );
+        assert_eq!(found[1].place, "crates/pg-intents/src/lib.rs:1");
     }
 }

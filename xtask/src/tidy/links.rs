@@ -90,6 +90,9 @@ struct Link<'t> {
     function: Option<&'t str>,
 }
 
+/// What stands before the target of a link within a line. A line may also be `[name]: target`.
+const BEFORE_TARGETS: [&str; 2] = ["](", "href=\""];
+
 /// Every relative link with its line. Listings between fences and code spans are not links.
 fn links(text: &str) -> Vec<(usize, Link<'_>)> {
     let mut found = Vec::new();
@@ -101,9 +104,15 @@ fn links(text: &str) -> Vec<(usize, Link<'_>)> {
         if listing {
             continue;
         }
-        for (at, _) in line.match_indices("](") {
+        let reference = line.strip_prefix('[').and_then(|rest| rest.find("]: ")).map(|at| at + 1);
+        let starts =
+            BEFORE_TARGETS.iter().flat_map(|before| line.match_indices(before)).chain(reference.map(|at| (at, "]: ")));
+        for (at, before) in starts {
             let in_code = line[..at].matches('`').count() % 2 == 1;
-            let target = line[at + 2..].split(')').next().unwrap_or_default();
+            let end = if before == "](" { ')' } else { '"' };
+            let target = line[at + before.len()..].split(end).next().unwrap_or_default();
+            // A title may be behind the target.
+            let target = target.split(" \"").next().unwrap_or_default().trim_end();
             let elsewhere =
                 target.contains(':') || target.contains(' ') || target.is_empty() || target.starts_with('/');
             if !in_code && !elsewhere {
@@ -172,6 +181,17 @@ mod tests {
             complaints("[a](#none)"),
             ["docs/guide/a.md:1: links to #none: no such heading; name a heading of that page"]
         );
+    }
+
+    #[test]
+    fn dead_links_of_every_form_are_reported() {
+        for link in ["[x](c.md \"title\")", "[x][c]\n\n[c]: c.md", "<a href=\"c.md\">x</a>"] {
+            let line = link.lines().count();
+            let told = format!("docs/guide/a.md:{line}: links to c.md: no such file; correct the path");
+            assert_eq!(complaints(link), [told], "{link}");
+        }
+        let page = "[x](../b.md \"title\") [x][b] <a href=\"https://example.com/\">y</a>\n\n[b]: ../b.md#named\n";
+        assert_eq!(complaints(page), [""; 0]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Checks that no test is skipped unnoticed: targets that are not built as tests contain none, every source is a program of its
-//! package or a module at its place, and one function decides what is left out on CI. The page of the coverage names tests by these places.
+//! Checks that no test is skipped unnoticed: targets that are not built as tests contain none, programs of tests are always run, a
+//! test is ignored with a reason only, every source is a program of its package or a module at its place, and one function decides what is left out on CI. The page of the coverage names tests by these places.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,25 @@ use super::{Source, Violation};
 const LEFT_OUT: &str = "tests/support/src/left_out.rs";
 const TOOLS: &str = "xtask/";
 
+/// Attributes that remove a test from every build, or leave it out without a reason.
+const REMOVED: [&str; 5] = ["#[cfg(any())]", "#![cfg(any())]", "#[cfg(false)]", "#![cfg(false)]", "#[ignore]"];
+
 const MARKS: [&str; 3] = ["#[test]", "#[tokio::test", "proptest! {"];
 
 /// Checks the manifests that switch a target's tests off, and that every source is compiled.
 pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
     let mut violations = own_verdicts(sources);
+    violations.extend(sources.iter().filter(|source| source.path.ends_with(".rs")).flat_map(removed));
     let mut packages = BTreeMap::new();
     for manifest in sources.iter().filter(|source| source.path.ends_with("/Cargo.toml")) {
         let folder = manifest.path.trim_end_matches("Cargo.toml");
         let table: Table = manifest.text.parse().with_context(|| format!("{} is not a manifest", manifest.path))?;
         if !switched_off(&table).is_empty() {
             violations.extend(without_tests(sources, folder));
+        }
+        if let Some(key) = targets(&table, "test").find_map(not_always_run) {
+            let what = format!("has a [[test]] with {key}, so that its tests may not run");
+            violations.push(Violation::new(&manifest.path, what, "remove the key"));
         }
         packages.insert(folder, table);
     }
@@ -43,12 +51,27 @@ pub(super) fn check(sources: &[Source]) -> Result<Vec<Violation>> {
 fn own_verdicts(sources: &[Source]) -> Vec<Violation> {
     let asks = |source: &&Source| {
         let ours = source.path == LEFT_OUT || source.path.starts_with(TOOLS);
-        !ours
-            && source.path.ends_with(".rs")
-            && ["var(\"CI\")", "var_os(\"CI\")"].iter().any(|call| source.text.contains(call))
+        !ours && source.path.ends_with(".rs") && source.text.contains("\"CI\"")
     };
     let found = sources.iter().filter(asks);
     found.map(|source| Violation::new(&source.path, "asks for CI", "call pg_support::left_out")).collect()
+}
+
+/// Items that no build has, and tests that are ignored without a reason.
+fn removed(source: &Source) -> impl Iterator<Item = Violation> {
+    let lines = source.text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+    lines.filter(|(_, line)| REMOVED.contains(line)).map(|(number, line)| {
+        let remedy = "remove it with its item, or give the reason: #[ignore = \"…\"]";
+        Violation::new(format!("{}:{number}", source.path), format!("leaves tests out with {line}"), remedy)
+    })
+}
+
+/// The key of a target of tests that keeps `cargo test` from running all of them.
+fn not_always_run(target: &Value) -> Option<&'static str> {
+    if target.get("required-features").is_some() {
+        return Some("required-features");
+    }
+    ["test", "harness"].into_iter().find(|key| target.get(*key) == Some(&Value::Boolean(false)))
 }
 
 /// Whether Cargo compiles the file, named from the folder of its package, as a program or a library.
@@ -125,6 +148,37 @@ mod tests {
     }
 
     #[test]
+    fn a_test_program_that_is_not_always_run_is_found() {
+        let program = |key: &str| format!("[package]\n[[test]]\nname = \"all\"\npath = \"tests/main.rs\"\n{key}");
+        for (key, found) in [
+            ("", false),
+            ("test = true", false),
+            ("test = false", true),
+            ("harness = false", true),
+            ("required-features = [\"never\"]", true),
+        ] {
+            let found = if found { vec!["a/Cargo.toml"] } else { vec![] };
+            assert_eq!(places(&[("a/Cargo.toml", &program(key)), ("a/tests/main.rs", "")]), found, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_is_left_out_without_a_reason_is_found() {
+        let sources = |text| [("a/Cargo.toml", "[package]"), ("a/src/lib.rs", text)];
+        for text in [
+            "#[test]\n    #[ignore]\nfn a() {}",
+            "#[cfg(any())]\nmod a {}",
+            "#![cfg(any())]",
+            "#[cfg(false)]\nfn a() {}",
+        ] {
+            assert_eq!(places(&sources(text)).len(), 1, "{text}");
+        }
+        for text in ["#[ignore = \"a measurement\"]\nfn a() {}", "#[cfg(any(test, miri))]\nmod a {}"] {
+            assert_eq!(places(&sources(text)), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
     fn a_test_that_decides_by_itself_what_is_left_out_is_found() {
         let asks = "if env::var(\"CI\").is_err() { return; }";
         let sources = [
@@ -133,10 +187,11 @@ mod tests {
             ("tests/support/src/left_out.rs", asks),
             ("a/Cargo.toml", "[package]"),
             ("a/tests/c.rs", asks),
+            ("a/tests/d.rs", "env::vars().any(|(name, _)| name == \"CI\")"),
             ("xtask/Cargo.toml", "[package]"),
             ("xtask/src/main.rs", asks),
         ];
-        assert_eq!(places(&sources), ["a/tests/c.rs"]);
+        assert_eq!(places(&sources), ["a/tests/c.rs", "a/tests/d.rs"]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use super::{
         tables::Field,
     },
     CREDENTIALS, Checker,
+    names::is_wire,
+    secrets,
 };
 
 /// Longest wire name of a field, so that a numbered name fits its buffer.
@@ -59,7 +61,7 @@ impl Checker<'_> {
             self.problem(place, format!("{name:?} is longer than {NAME_LIMIT} characters"));
         }
         let plain = name.replace("{n}", "");
-        if !plain.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']')) {
+        if !is_wire(&plain) {
             self.problem(place, format!("{name:?} holds more than letters, digits, _, [ and ]"));
         }
         if CREDENTIALS.contains(&name.to_ascii_lowercase().as_str()) {
@@ -85,6 +87,8 @@ impl Checker<'_> {
         }
         if matches!(format.name, "card-number" | "cv2") && !field.sensitive {
             self.problem(places.row, format!("format {:?} needs sensitive = true", format.name));
+        } else if !field.sensitive && (kind == "Secret" || is_secret(&field.name())) {
+            self.problem(places.row, "the type or the name is that of a secret, so the row needs sensitive = true");
         }
         if let Some(length) = field.length.as_deref() {
             self.length(field, format, length);
@@ -152,19 +156,31 @@ impl Checker<'_> {
         let Some(default) = field.default.as_deref().filter(|default| !default.contains(' ')) else { return };
         let admitted = if !field.values.is_empty() {
             field.values.iter().any(|value| value == default)
-        } else if field.format == "flag" {
-            matches!(default, "0" | "1")
         } else if is_number(&field.kind) {
             let (least, most) = field.range.as_deref().and_then(range_bounds).unwrap_or((i64::MIN, i64::MAX));
             let least = if field.kind == "u64" { least.max(0) } else { least };
-            default.parse().is_ok_and(|number: i64| (least..=most).contains(&number))
+            formats::number(default).is_some_and(|number: i64| (least..=most).contains(&number))
         } else {
-            true
+            let length = field.length.as_deref().and_then(bounds);
+            let characters = default.chars().count();
+            length.is_none_or(|(least, most)| (usize::from(least)..=usize::from(most)).contains(&characters))
+                && formats::find(&field.format).is_none_or(|format| format.admits(default))
+                && self
+                    .tables
+                    .code_table(&field.kind)
+                    .is_none_or(|table| table.codes.iter().any(|one| one.code == default))
         };
         if !admitted && !default.is_empty() {
             self.problem(field.places.of("default"), format!("default {default:?} is no value that the row allows"));
         }
     }
+}
+
+/// Whether the name of a field contains that of a secret, as `pg_model::mask` reads it.
+fn is_secret(name: &str) -> bool {
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let name = name.to_ascii_lowercase();
+    secrets::CV2.iter().chain(&secrets::OTHER).any(|word| name.contains(word))
 }
 
 pub(super) fn is_number(kind: &str) -> bool {

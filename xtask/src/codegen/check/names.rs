@@ -180,6 +180,8 @@ impl Checker<'_> {
                 "is empty"
             } else if alias == name || aliases[..at].contains(alias) {
                 "is a spelling that the row has already"
+            } else if !is_wire(alias) {
+                "holds more than letters, digits, _, [ and ]"
             } else if CREDENTIALS.contains(&alias.to_ascii_lowercase().as_str()) {
                 "is a credential, which every request gets by itself"
             } else {
@@ -197,6 +199,11 @@ fn is_camel(name: &str) -> bool {
 fn is_snake(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// Whether a text can be a name on the wire.
+pub(super) fn is_wire(name: &str) -> bool {
+    name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']'))
 }
 
 /// Whether a text can name a constant.
