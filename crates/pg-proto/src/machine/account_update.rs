@@ -22,7 +22,8 @@
 //!   decides, and the result says so.
 //! - Callbacks are not trusted. A hint only makes the machine retrieve a batch earlier. A forged, repeated, early or late
 //!   hint costs one request, at most one every five seconds for a batch. While a batch is doubtful, the batch key of a hint may
-//!   cost eight requests that the service answers.
+//!   cost eight requests that the service answers. If it answers that the batch is pending, they are spread over the doubt, with the last
+//!   one at its end. Each further doubt that ends, each resume and each clock that is set back may then cost one more.
 //! - A hint that may settle a doubt is kept until the service has answered for its batch key, or the doubt ends. 1,000 such hints are
 //!   kept, and one for each open batch.
 //! - The result of every batch is offered until the owner has taken it. The result lists every key of the batch, either

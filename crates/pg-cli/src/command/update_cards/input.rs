@@ -11,7 +11,7 @@ use pg_model::{CardKey, mask};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha512};
 
-use super::line::{Layout, says_nothing};
+use super::line::{Layout, says_nothing, unusual};
 use crate::{failure::Failure, output};
 
 /// The maximum length of a line.
@@ -21,15 +21,29 @@ const LONGEST_INPUT: u64 = 1 << 30;
 /// The maximum number of reported bad lines.
 const TOLD: u64 = 10;
 
-/// A file with valid lines only.
+/// A file with a card key on each line.
 pub(super) struct Input {
     /// Its path; `None` for standard input.
     path: Option<PathBuf>,
     /// Held open and locked, so that no other process works on the same file.
     file: File,
     pub(super) print: Print,
-    /// Whether it is a table with two columns of card keys, of which the first is read.
-    has_two_columns: bool,
+    refusal: Option<Refusal>,
+}
+
+/// Why a new run refuses a file that earlier versions accepted.
+#[derive(Debug)]
+struct Refusal {
+    /// The first bad lines.
+    lines: Vec<String>,
+    problem: String,
+}
+
+impl Refusal {
+    fn fail(&self) -> Failure {
+        self.lines.iter().for_each(|line| output::say(line));
+        Failure::misuse(format!("{}; nothing was sent", self.problem))
+    }
 }
 
 /// The fingerprint of a file of card keys.
@@ -62,7 +76,7 @@ impl Input {
     /// Opens a file and reads it once. `-` is standard input, which is copied to an unnamed file first.
     ///
     /// # Errors
-    /// If it cannot be read, another process works on it, or lines are invalid; the message lists the first ten of
+    /// If it cannot be read, another process works on it, or lines have no card key; the message lists the first ten of
     /// these.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let shown =
@@ -89,22 +103,16 @@ impl Input {
             })?;
             (Some(path.to_owned()), file)
         };
-        let (print, layout) = scan(&file, &shown).map_err(unreadable)??;
-        let has_two_columns = matches!(layout, Some(Layout::Column { is_only: false, .. }));
-        Ok(Self { path, file, print, has_two_columns })
+        let (print, refusal) = scan(&file, &shown).map_err(unreadable)??;
+        Ok(Self { path, file, print, refusal })
     }
 
-    /// Checks that nothing is left out. A run that has begun goes on, since its batches cannot be found in any other way.
+    /// Checks what only earlier versions accepted. A run that has begun goes on, since its batches cannot be found in any other way.
     ///
     /// # Errors
-    /// If there are two columns of card keys.
+    /// If there are two columns of card keys, or keys that are probably something else; the message lists the first ten of these.
     pub(super) fn check_new(&self) -> Result<(), Failure> {
-        if self.has_two_columns {
-            let problem =
-                "two columns of the table have the name of the card keys; leave one of them; nothing was sent";
-            return Err(Failure::misuse(problem));
-        }
-        Ok(())
+        self.refusal.as_ref().map_or(Ok(()), |refusal| Err(refusal.fail()))
     }
 
     /// Its path, unless it is standard input.
@@ -180,29 +188,34 @@ impl Keys {
     }
 }
 
-/// Reads everything, reports bad lines, and returns the file's fingerprint.
-fn scan(file: &File, shown: &str) -> io::Result<Result<(Print, Option<Layout>), Failure>> {
+/// Reads everything, reports lines without a card key, and returns the file's fingerprint, and why a new run refuses the file.
+fn scan(file: &File, shown: &str) -> io::Result<Result<(Print, Option<Refusal>), Failure>> {
     let mut lines = Lines::of(file)?;
-    let (mut keys, mut bad) = (0, 0);
+    let (mut keys, mut bad, mut is_accepted, mut told) = (0, 0, true, Vec::new());
     while let Some((number, key)) = lines.next_key()? {
-        match key {
-            Ok(_) => keys += 1,
-            Err(why) => {
-                bad += 1;
-                if bad <= TOLD {
-                    output::say(&format!("pg: {shown}, line {number}: {why}"));
-                }
+        is_accepted &= key.is_ok();
+        keys += u64::from(key.is_ok());
+        if let Some(why) = key.map_or_else(Some, unusual) {
+            bad += 1;
+            if bad <= TOLD {
+                told.push(format!("pg: {shown}, line {number}: {why}"));
             }
         }
     }
-    Ok(if bad > 0 {
+    let refusal = if bad > 0 {
         let lines = if bad == 1 { "a line without a card key" } else { &format!("{bad} lines without a card key") };
         let more = if bad > TOLD { format!(", the first {TOLD} of them above") } else { String::new() };
-        Err(Failure::misuse(format!("{shown} has {lines}{more}; nothing was sent")))
-    } else if keys == 0 {
-        Err(Failure::misuse(format!("{shown} has no card keys; nothing was sent")))
+        Some(Refusal { lines: told, problem: format!("{shown} has {lines}{more}") })
+    } else if matches!(lines.layout, Some(Layout::Column { is_only: false, .. })) {
+        let problem = "two columns of the table have the name of the card keys; leave one of them".to_owned();
+        Some(Refusal { lines: told, problem })
     } else {
-        Ok((lines.print(keys), lines.layout))
+        None
+    };
+    Ok(match refusal {
+        Some(refusal) if !is_accepted => Err(refusal.fail()),
+        _ if keys == 0 => Err(Failure::misuse(format!("{shown} has no card keys; nothing was sent"))),
+        refusal => Ok((lines.print(keys), refusal)),
     })
 }
 
@@ -353,8 +366,8 @@ mod tests {
 
     fn input(text: &[u8]) -> Input {
         let file = file(text);
-        let print = scan(&file, "it").unwrap().unwrap();
-        Input { path: None, file, print: print.0, has_two_columns: false }
+        let (print, refusal) = scan(&file, "it").unwrap().unwrap();
+        Input { path: None, file, print, refusal }
     }
 
     fn all(keys: &mut Keys, at_most: usize) -> Vec<String> {

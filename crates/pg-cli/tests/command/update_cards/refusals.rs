@@ -245,26 +245,42 @@ fn a_name_that_cannot_be_stored_is_refused_before_a_file_is_made() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
 
-/// An earlier version read the first of two columns, and its batches can be fetched only by its run.
+/// An earlier version accepted the lines, and its batches can be fetched only by its run.
 #[test]
-fn a_table_with_two_columns_of_card_keys_is_refused_for_new_runs_only() {
-    let cards = Cards::new(1);
-    let peer = Peer::answering("");
-    let (path, key) = (cards.file(), &cards.keys[0]);
-    let (one, two) = (format!("cardKey,customer\n{key},{key}\n"), format!("cardKey,card_key\n{key},{key}\n"));
-    assert_eq!(one.len(), two.len());
-    cards.write(&two);
-    cards.update("").run().ends(2).says("two columns of the table have the name of the card keys");
-    cards.write(&one);
-    cards.update("--attempts 0").env("PG_BASE_URL", &peer.base).run();
-    let state = cards.beside(".pg-state");
-    let hash = |text: &str| -> String { sha2::Sha512::digest(text).iter().map(|byte| format!("{byte:02x}")).collect() };
-    let stored = fs::read_to_string(&state).unwrap();
-    assert!(stored.contains(&hash(&one)), "{stored}");
-    fs::write(&state, stored.replace(&hash(&one), &hash(&two))).unwrap();
-    fs::write(path, &two).unwrap();
-    let again = cards.update("--attempts 0").env("PG_BASE_URL", "http://127.0.0.1:1").run();
-    assert!(!again.err.contains("two columns"), "{}", again.err);
+fn a_file_that_only_earlier_versions_accepted_is_refused_for_new_runs_only() {
+    let key = &*Cards::new(1).keys[0];
+    for (accepted, refused, says) in [
+        (
+            format!("cardKey,customer\n{key},{key}\n"),
+            format!("cardKey,card_key\n{key},{key}\n"),
+            "two columns of the table have the name of the card keys",
+        ),
+        (format!("{key}\na-1\n"), format!("{key}\na;1\n"), "line 2: a line holds one card key"),
+        (format!("{key}\na-1\n"), format!("{key}\na|1\n"), "line 2: a line holds one card key"),
+        (
+            format!("{key}\nX4929420573595709\n"),
+            format!("{key}\n4929420573595709/\n"),
+            "line 2: it looks like a card number",
+        ),
+    ] {
+        let cards = Cards::new(1);
+        let peer = Peer::answering("");
+        assert_eq!(accepted.len(), refused.len());
+        cards.write(&refused);
+        cards.update("").run().ends(2).says(says).says("nothing was sent");
+        cards.write(&accepted);
+        cards.update("--attempts 0").env("PG_BASE_URL", &peer.base).run();
+        let state = cards.beside(".pg-state");
+        let hash =
+            |text: &str| -> String { sha2::Sha512::digest(text).iter().map(|byte| format!("{byte:02x}")).collect() };
+        let stored = fs::read_to_string(&state).unwrap();
+        assert!(stored.contains(&hash(&accepted)), "{stored}");
+        fs::write(&state, stored.replace(&hash(&accepted), &hash(&refused))).unwrap();
+        cards.write(&refused);
+        let again = cards.update("--attempts 0").env("PG_BASE_URL", &peer.base).run();
+        assert!(again.err.contains("resuming an earlier run") && !again.err.contains(says), "{}", again.err);
+        cards.update("--restart").run().ends(2).says(says);
+    }
 }
 
 #[test]

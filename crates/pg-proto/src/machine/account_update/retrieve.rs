@@ -15,7 +15,7 @@ use super::{
 use crate::{
     UpdaterHint,
     machine::{
-        Moment, calendar,
+        Backoff, Moment, calendar,
         exchange::{ExchangeResult, pause, sort_reply},
     },
 };
@@ -25,7 +25,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(5);
 /// Maximum number of unknown batch keys that are remembered while batches are doubtful, besides one for each open batch. After a resume,
 /// finished batches are unknown too.
 const SPARE_CANDIDATES: usize = 1_000;
-/// Maximum number of retrievals of one of them that the service may answer without a result.
+/// Maximum number of retrievals of one of them that the service may answer without a result. If the batch is pending, the last one waits for
+/// the end of the doubt.
 const LOOKS: u32 = 8;
 /// The number of times that the service may refuse to return a result.
 const SPOILED: u32 = 5;
@@ -40,6 +41,9 @@ pub(super) struct Candidate {
     looks: u32,
     #[serde(skip)]
     pub(super) next: Moment,
+    /// The pause before `next`.
+    #[serde(skip)]
+    pause: Duration,
     /// When the service last answered, or gave no answer for the eighth time or more.
     #[serde(skip)]
     last: Option<Moment>,
@@ -55,9 +59,13 @@ impl Candidate {
     }
 
     /// Shortens times that would be longer because the clock was set back.
-    pub(super) fn mind_the_clock(&mut self, now: Moment, longest_pause: Duration) {
-        self.next = self.next.min(now.after(longest_pause));
+    pub(super) fn mind_the_clock(&mut self, now: Moment) {
+        self.next = self.next.min(now.after(self.pause));
         self.last = self.last.map(|last| last.min(now));
+    }
+
+    fn wait(&mut self, pause: Duration, now: Moment) {
+        (self.pause, self.next) = (pause, now.after(pause));
     }
 }
 
@@ -80,7 +88,8 @@ impl AccountUpdate {
         let places = self.state.open.len() + SPARE_CANDIDATES;
         if !known && right && wanted && self.state.candidates.len() < places {
             let key = key.to_owned();
-            self.state.candidates.push(Candidate { key, looks: 0, next: now, last: None, misses: 0 });
+            let pause = Duration::ZERO;
+            self.state.candidates.push(Candidate { key, looks: 0, next: now, pause, last: None, misses: 0 });
         }
     }
 
@@ -166,6 +175,11 @@ impl AccountUpdate {
                 }
                 self.reached();
             }
+            // The service has a batch of this key.
+            ExchangeResult::Refused(refused) if *refused.code() == ErrorCode::BATCH_PENDING => {
+                self.look_until_the_doubt_ends(key, now, random);
+                self.reached();
+            }
             // A refusal that passes, or that may come from a proxy.
             ExchangeResult::Refused(refused)
                 if refused.remedy() == Remedy::Retry
@@ -217,6 +231,26 @@ impl AccountUpdate {
         self.state.candidates.retain(|candidate| candidate.key != key);
     }
 
+    /// Retrieves the key of a pending batch again later. The pauses are four times as long each time, and the last one ends with the
+    /// doubt.
+    fn look_until_the_doubt_ends(&mut self, key: &str, now: Moment, random: u64) {
+        let doubt = self.plan.doubt();
+        let end = |batch: &Batch| match batch.phase {
+            Phase::Doubtful { since } => Some(since.after(doubt)).filter(|end| *end > now),
+            _ => None,
+        };
+        let Some(end) = self.state.open.iter().filter_map(end).min() else {
+            return self.look_later(key, true, now, random);
+        };
+        let Some(candidate) = self.state.candidates.iter_mut().find(|candidate| candidate.key == key) else { return };
+        candidate.looks = (candidate.looks + 1).min(LOOKS - 1);
+        candidate.last = Some(now);
+        let rest = end.since(now);
+        let pauses = Backoff { first: BETWEEN_LOOKS, longest: rest };
+        let is_last = candidate.looks == LOOKS - 1;
+        candidate.wait(if is_last { rest } else { pauses.next(2 * candidate.looks, random) }, now);
+    }
+
     /// Retrieves an unknown batch key again later. A callback came once, so its key is only dropped if the service has answered.
     fn look_later(&mut self, key: &str, answered: bool, now: Moment, random: u64) {
         let longest = self.plan.longest_pause;
@@ -229,7 +263,8 @@ impl AccountUpdate {
         if answered || candidate.misses >= LOOKS {
             candidate.last = Some(now);
         }
-        candidate.next = pause(BETWEEN_LOOKS, longest, candidate.looks + candidate.misses, now, random);
+        let pauses = Backoff { first: BETWEEN_LOOKS, longest };
+        candidate.wait(pauses.next(candidate.looks + candidate.misses, random), now);
         if candidate.looks >= LOOKS {
             self.drop_candidate(key);
         }

@@ -21,7 +21,7 @@ impl AccountUpdate {
         let longest_look = self.plan.first_poll.max(self.plan.longest_pause);
         let again = self.plan.doubtful == DoubtfulPolicy::SubmitAgain;
         for candidate in &mut self.state.candidates {
-            candidate.mind_the_clock(now, longest_look);
+            candidate.mind_the_clock(now);
         }
         let candidates = &self.state.candidates;
         for batch in self.state.open.iter_mut().filter(|batch| batch.result.is_none()) {

@@ -128,6 +128,19 @@ fn a_clock_that_is_set_back_makes_nothing_longer() {
     set_back(&mut world, 30 * DAY);
     let Action::WaitUntil(until) = resumed(&mut world) else { panic!() };
     assert_eq!(until.since(world.now), doubt);
+
+    // The next look at a batch that is pending.
+    let (mut world, _) = waiting(World::new(plan(), &["a", "b"]).with([(0, Fault::LoseReply)]));
+    world.works = 60 * DAY;
+    let mut action = world.input(hint(&key_of(1), &[]));
+    while world.sent.len() < 7 {
+        action = world.next(action);
+    }
+    let Action::WaitUntil(until) = action else { panic!() };
+    let pause = until.since(world.now);
+    set_back(&mut world, DAY);
+    let Action::WaitUntil(until) = world.step(Event::Woken) else { panic!() };
+    assert_eq!(until.since(world.now), pause);
 }
 
 #[test]

@@ -126,16 +126,45 @@ fn forged_hints_are_not_believed() {
     assert!(world.now >= until && world.sent.len() < 60, "{}", world.sent.len());
 }
 
+/// A callback may be early, or a copy of the service may lag.
 #[test]
-fn a_hint_for_a_pending_batch_causes_a_bounded_number_of_lookups() {
-    let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
-    let action = world.input(hint(&key_of(1), &[]));
-    assert_eq!(world.go_on(action).progress.finished, 2);
-    let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
-    world.works = 30 * DAY;
-    let action = world.input(hint(&key_of(1), &[]));
+fn a_hint_for_a_pending_batch_is_kept_until_its_doubt_ends_and_costs_eight_lookups() {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    for (works, finished) in [(HOUR / 60, 2), (HOUR, 2), (HOUR * 10, 2), (HOUR * 26, 2), (DAY * 30, 0)] {
+        for crash in [None, Some(2), Some(6), Some(8)] {
+            let (mut world, until) = in_doubt(plan(), Fault::LoseReply);
+            world.works = works;
+            let mut action = world.input(hint(&key_of(1), &[]));
+            while crash.is_some_and(|at| world.sent.len() < at) && world.results.is_empty() {
+                action = world.next(action);
+            }
+            let summary = if crash.is_some() && world.results.is_empty() {
+                let saved = world.machine.save();
+                world.crash(&saved, plan());
+                world.run()
+            } else {
+                world.go_on(action)
+            };
+            assert_eq!((summary.progress.finished, summary.progress.doubtful), (finished, 2 - finished), "{works:?}");
+            let most = 9 + usize::from(crash == Some(8));
+            assert!(world.sent.len() <= most && world.now <= until, "{works:?} {crash:?} {}", world.sent.len());
+        }
+    }
+}
+
+#[test]
+fn a_hint_for_a_pending_batch_is_looked_up_at_the_end_of_each_doubt() {
+    let mut world = World::new(plan(), &["a", "b", "c", "d"]).with([(0, Fault::LoseReply), (1, Fault::LoseReply)]);
+    let mut action = world.step(Event::Begin);
+    while world.batches.len() < 2 || !matches!(action, Action::WaitUntil(_)) {
+        action = world.next(action);
+    }
+    assert!(world.batches[0].1 < world.batches[1].1);
+    world.works = Duration::from_secs(26 * 3_600);
+    let action = world.input(hint(&key_of(2), &[]));
     let summary = world.go_on(action);
-    assert_eq!((summary.progress.doubtful, world.sent.len()), (2, 9));
+    assert_eq!((&world.results[&0].how, &world.results[&1].how), (&BatchEnd::Doubtful, &BatchEnd::Finished));
+    assert_eq!((summary.progress.finished, world.sent.len()), (2, 2 + 8 + 1));
 }
 
 #[test]
