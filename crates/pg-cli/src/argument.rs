@@ -110,7 +110,7 @@ pub(crate) fn warn_of_misplaced(arguments: impl Iterator<Item = String>) {
 }
 
 /// Whether an address has a password, as in `postgres://user:password@host`, also if it has a mistake.
-fn has_password(argument: &str) -> bool {
+pub(crate) fn has_password(argument: &str) -> bool {
     let text = argument.strip_prefix("--store=").unwrap_or(argument).to_ascii_lowercase();
     if ["?password=", "&password=", ";password=", " password="].iter().any(|setting| text.contains(setting)) {
         return true;

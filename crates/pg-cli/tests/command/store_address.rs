@@ -19,6 +19,11 @@ fn an_address_with_a_mistake_is_no_new_file_and_not_repeated() {
         refused(from_environment("intents --json migrate"));
         refused(pg(["sandbox", "--listen", "127.0.0.1:0", "--store", address]));
         refused(pg(["intents", "--store", address]));
+        // Without the name of its option.
+        for command in ["sandbox --log-format json", "intents", "intents --json"] {
+            let ended = pg(command.split(' ')).arg(address).run().ends(2).hides(&["hunter2"]);
+            ended.says("subcommand '***'");
+        }
         refused(pg(["update-cards", "cards.txt", "--store", address]).account("https://gateway.example"));
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
