@@ -109,15 +109,17 @@ pub(crate) fn warn_of_misplaced(arguments: impl Iterator<Item = String>) {
     }
 }
 
-/// Whether an address has a password, as in `postgres://user:password@host`.
-fn has_password(argument: &str) -> bool {
-    let Some((scheme, rest)) = argument.split_once("://") else { return false };
-    if scheme.ends_with("postgres") || scheme.ends_with("postgresql") {
-        // The driver reads the password up to the last `@`, and one that is given like a setting.
-        let user = rest.rsplit_once('@').map_or("", |(user, _)| user);
-        return user.contains(':') || rest.contains("?password=") || rest.contains("&password=");
+/// Whether an address has a password, as in `postgres://user:password@host`, also if it has a mistake.
+pub(crate) fn has_password(argument: &str) -> bool {
+    let text = argument.strip_prefix("--store=").unwrap_or(argument).to_ascii_lowercase();
+    if ["?password=", "&password=", ";password=", " password="].iter().any(|setting| text.contains(setting)) {
+        return true;
     }
-    let authority = rest.split('/').next().unwrap_or_default();
+    let authority = match text.strip_prefix("postgres") {
+        // The driver reads the password up to the last `@`.
+        Some(rest) => rest.trim_start_matches("ql").trim_start_matches([':', '/']),
+        None => text.split_once("://").and_then(|(_, rest)| rest.split('/').next()).unwrap_or_default(),
+    };
     authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
 }
 
@@ -275,7 +277,14 @@ mod tests {
             ("--store=postgres://u:p@db", true),
             ("postgres://u:a/b@db/shop", true),
             ("postgresql://u@db/shop?sslmode=require&password=p", true),
+            ("postgres:u:p@db", true),
+            ("--store=Postgresql:/u:p@db/shop", true),
+            ("postgres//u:p@db/shop", true),
+            ("host=db user=u password=p dbname=shop", true),
+            ("Host=db;Username=u;Password=p", true),
+            ("https://u:p@postgres/shop", true),
             ("postgres://u@db:5432/shop", false),
+            ("--store=postgres://u@db:5432/shop", false),
             ("https://shop.example:80/a@b", false),
             ("a:b@c", false),
         ] {

@@ -5,6 +5,7 @@ use std::{io::Write, process::ExitCode};
 use pg_model::mask;
 
 use crate::{
+    argument,
     command::sandbox,
     failure::{Exit, Failure},
     output,
@@ -19,8 +20,11 @@ pub(crate) fn not_understood(error: &clap::Error) -> ExitCode {
         };
     }
     let text = error.to_string();
-    // If a name was left out, the argument may be a card number.
-    let masked = in_plain_words(mask::text(&without_passwords(&text)));
+    // If a name was left out, the argument may be a card number, or an address with a password and a mistake.
+    let given = std::env::args_os().filter_map(|argument| argument.into_string().ok());
+    let addresses = given.filter(|argument| argument::has_password(argument));
+    let masked = addresses.fold(without_passwords(&text), |text, address| text.replace(&address, "***"));
+    let masked = in_plain_words(mask::text(&masked));
     let masked = output::harmless_lines(&masked);
     let message = on_one_line(&masked);
     if sandbox::logs_as_json(std::env::args_os()) {

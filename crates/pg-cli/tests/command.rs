@@ -34,6 +34,7 @@ mod sandbox_tls;
 mod sentinel;
 mod shop;
 mod sign;
+mod store_address;
 mod streams;
 mod survey;
 mod trigger;

@@ -160,16 +160,16 @@ struct Shown<'a> {
 
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     block_on(async {
-        if address::is_postgres(&arguments.store) {
+        if address::is_postgres(&arguments.store)? {
             return postgres(&arguments, json).await;
         }
         let store = match arguments.action {
             Some(Action::Migrate { print: true }) => return print(pg_intents::SQLITE_MIGRATIONS, json),
             Some(Action::Migrate { print: false }) => {
                 // SQLite would leave its journal beside a device.
-                let check =
-                    if Path::new(&arguments.store).exists() { address::check_file } else { address::check_address };
-                check(&arguments.store)?;
+                if Path::new(&arguments.store).exists() {
+                    address::check_file(&arguments.store)?;
+                }
                 SqliteStore::migrate(&arguments.store)
             }
             _ => {

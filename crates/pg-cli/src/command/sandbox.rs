@@ -289,7 +289,7 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
             output::page(&up.page(Paint::of_stdout()))?;
         }
         let watched = async {
-            talk.store_failed(&lost(&server.store_failed().await, &arguments.store));
+            talk.store_failed(&lost(&server.store_failed().await, Path::new(&records)));
             std::future::pending::<()>().await;
         };
         tokio::select! {
@@ -298,7 +298,7 @@ fn serve_telling(arguments: &Arguments, json: bool, talk: &log::Talk) -> Result<
         }
         let text = "pg: stopping: answering pending requests, then closing the store";
         talk.tell("stopping", json!({}), Some(text));
-        server.shutdown().await.map_err(|error| unclosed(&error, &arguments.store))?;
+        server.shutdown().await.map_err(|error| unclosed(&error, Path::new(&records)))?;
         talk.tell("stopped", json!({}), None);
         Ok(Exit::Done)
     })

@@ -1,15 +1,31 @@
 //! The address of a store: a file, or the address of a database.
 
+use std::path::{Component, Path, is_separator};
+
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use pg_model::mask;
 
 use crate::{command::intents, failure::Failure};
 
-const STORES: &str = "a store of intents is a SQLite file or postgres://user@host:port/database";
-
-/// Whether a store is a PostgreSQL database.
-pub(in crate::command) fn is_postgres(store: &str) -> bool {
-    store.starts_with("postgres://") || store.starts_with("postgresql://")
+/// Whether a store is a PostgreSQL database, and not a file.
+///
+/// # Errors
+/// If it looks like another address, or like one with a mistake. The error does not repeat it: it may contain a password.
+pub(in crate::command) fn is_postgres(store: &str) -> Result<bool, Failure> {
+    if store.starts_with("postgres://") || store.starts_with("postgresql://") {
+        return Ok(true);
+    }
+    // The first part of a URL, of settings (`host=db password=…`) and of `user:password@host` has no folder.
+    let first = store.split([':', '=']).next().unwrap_or_default();
+    let folder = first.split("//").next().unwrap_or_default();
+    let has_folder =
+        folder.contains(is_separator) || matches!(Path::new(store).components().next(), Some(Component::Prefix(_)));
+    if (first.len() == store.len() || has_folder) && !store.contains("://") {
+        return Ok(false);
+    }
+    Err(Failure::misuse(
+        "the store looks like an address, which is not repeated here, but is not of the form postgres://user@host:port/database; \
+         a file with `:` or `=` in its name is given with its folder, as ./NAME",
+    ))
 }
 
 /// Checks that a store of intents exists in a file.
@@ -17,29 +33,16 @@ pub(in crate::command) fn is_postgres(store: &str) -> bool {
 /// # Errors
 /// If there is no file, or it is not a file.
 pub(in crate::command) fn check_file(store: &str) -> Result<(), Failure> {
-    let path = std::path::Path::new(store);
+    let path = Path::new(store);
     if path.is_file() {
         return Ok(());
     }
-    check_address(store)?;
     let problem = if path.exists() {
-        format!("it is not a file; {STORES}")
+        "it is not a file; a store of intents is a SQLite file or postgres://user@host:port/database".to_owned()
     } else {
         format!("there is no such file. {}", intents::without_store(store))
     };
     Err(Failure::misuse(format!("{store}: {problem}")))
-}
-
-/// Refuses what looks like the address of a database, and would be taken for the name of a new file.
-pub(super) fn check_address(store: &str) -> Result<(), Failure> {
-    // The rest of an address may contain a password.
-    let shown = match (store.split_once("://"), store.split_once('=')) {
-        (Some((scheme, _)), _) => format!("{scheme}://…"),
-        // Settings, such as `host=db dbname=shop`. A file of such a name can be given with its folder.
-        (None, Some((name, _))) if !name.contains(['/', std::path::MAIN_SEPARATOR]) => "…=…".to_owned(),
-        _ => return Ok(()),
-    };
-    Err(Failure::misuse(format!("{}: {STORES}", mask::text(&shown))))
 }
 
 /// Names the variable in the error for a value that is empty or not text.
@@ -49,4 +52,40 @@ pub(super) fn parser() -> impl TypedValueParser<Value = String> {
         Ok(store) => Ok(store),
         Err(_) => Err("--store or PG_INTENTS_STORE is not valid UTF-8"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Exit;
+
+    #[test]
+    fn an_address_with_a_mistake_is_refused_and_not_repeated() {
+        for address in ["postgres://u:hunter2@h/d", "postgresql://u:hunter2@h/d"] {
+            assert!(is_postgres(address).unwrap());
+        }
+        for file in ["shop.sqlite", "/tmp//shop.sqlite", "/tmp/12:30.sqlite", "./a=b", "a//b", "a/b=1//c"] {
+            assert!(!is_postgres(file).unwrap(), "{file}");
+        }
+        for address in [
+            "postgres:/u:hunter2@h/d",
+            "postgres:u:hunter2@h",
+            "postgres//u:hunter2@h/d",
+            "postgresql:u:hunter2@h/d",
+            "Postgres://u:hunter2@h/d",
+            "postgres:/u:a://hunter2@h",
+            "/data/postgres://u:hunter2@h/d",
+            "u:hunter2@h/d",
+            "//u:hunter2@h/d",
+            "mysql://u:hunter2@h/d",
+            "host=/run/postgresql password=hunter2",
+            "host = h password = hunter2",
+            "Host=h;Port=5432;Username=u;Password=hunter2;Database=d",
+            "PGPASSWORD=hunter2 postgres",
+        ] {
+            let refused = is_postgres(address).unwrap_err();
+            assert_eq!(refused.exit(), Exit::Misuse);
+            assert!(!refused.message().contains("hunter2"), "{}", refused.message());
+        }
+    }
 }

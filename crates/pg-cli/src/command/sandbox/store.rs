@@ -1,6 +1,5 @@
 //! The store of a sandbox's records.
 
-use pg_model::mask;
 use pg_sandbox::StoreChoice;
 
 use super::Arguments;
@@ -9,28 +8,22 @@ use crate::{command::intents::address::is_postgres, failure::Failure, output};
 /// Returns the store that `--store` names, and a description of where it is.
 pub(super) fn chosen(arguments: &Arguments) -> Result<(StoreChoice, String), Failure> {
     let store = &arguments.store;
-    if let Some(url) = store.to_str().filter(|text| is_postgres(text)) {
-        return database(url, arguments);
+    let text = store.to_string_lossy();
+    if text == ":memory:" {
+        return Err(Failure::misuse("--store :memory: is not a file; `--store memory` keeps the records in memory"));
+    }
+    if is_postgres(&text)? {
+        return database(&text, arguments);
     }
     if arguments.store_key.is_some() || !arguments.store_key_older.is_empty() || arguments.reseal {
         return Err(Failure::misuse(
             "--store-key, --store-key-older and --reseal are for PostgreSQL stores only; a store file has its key file beside it",
         ));
     }
-    if store.to_str() == Some("memory") {
+    if text == "memory" {
         return Ok((StoreChoice::Memory, "in memory: lost when the sandbox ends".to_owned()));
     }
-    if store.to_str() == Some(":memory:") {
-        return Err(Failure::misuse("--store :memory: is not a file; `--store memory` keeps the records in memory"));
-    }
-    // The rest of a URL may contain a password.
-    if let Some((scheme, _)) = store.to_str().and_then(|text| text.split_once("://")) {
-        return Err(Failure::misuse(format!(
-            "--store {}://…: a store is `memory`, a SQLite file or postgres://USER@HOST:PORT/DATABASE",
-            mask::text(scheme)
-        )));
-    }
-    Ok((StoreChoice::File(store.to_owned()), format!("in {}", output::harmless(&store.display().to_string()))))
+    Ok((StoreChoice::File(store.to_owned()), format!("in {}", output::harmless(&text))))
 }
 
 #[cfg(not(feature = "postgres"))]

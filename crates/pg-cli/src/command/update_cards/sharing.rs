@@ -52,10 +52,11 @@ impl Sharing {
     /// # Errors
     /// If the store cannot be used, or sending was stopped.
     pub(super) async fn over(address: &str, account: &Account, plan: FleetPlan) -> Result<Self, Failure> {
-        if intents::address::is_postgres(address) {
+        let unsent = |failure: Failure| failure.with("; nothing was sent");
+        if intents::address::is_postgres(address).map_err(unsent)? {
             return Self::over_postgres(address, account, &plan).await;
         }
-        intents::address::check_file(address).map_err(|failure| failure.with("; nothing was sent"))?;
+        intents::address::check_file(address).map_err(unsent)?;
         Self::of(SqliteStore::connect(address).map_err(|error| not_opened(&error, address))?, account, &plan).await
     }
 

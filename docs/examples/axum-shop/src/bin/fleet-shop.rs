@@ -60,7 +60,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     } else if Path::new(&database).is_file() {
         let store = SqliteStore::connect(&database).map_err(|error| format!("{database}: {}", explained(error)))?;
         serve_in_fleet(listener, store, config, stopped()).await
-    } else if database.contains("://") || database.contains('=') {
+    } else if database.contains([':', '=']) {
         // It may have a password.
         Err("SHOP_STORE is neither a file nor an address of PostgreSQL, postgres://…".into())
     } else {

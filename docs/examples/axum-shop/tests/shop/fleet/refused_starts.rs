@@ -61,6 +61,7 @@ fn a_shop_makes_no_empty_store() {
         (Some(file("missing.sqlite")), "for a new shop, type: pg intents --store"),
         (Some("mysql://shop@db/shop".to_owned()), "SHOP_STORE is neither a file nor an address"),
         (Some("host=db password=hunter2 dbname=shop".to_owned()), "neither a file nor an address"),
+        (Some("postgres:/shop:hunter2@db/shop".to_owned()), "neither a file nor an address"),
         (Some(file("empty.sqlite")), "If the shop has paid orders before"),
     ] {
         let mut shop = command(&sandbox, "http://127.0.0.1:1", "", &file("customers.json"));
