@@ -154,32 +154,30 @@ fn command(program: &Program, package: &Package) -> Result<Command> {
 
 /// The search path of the tests, if it is another one.
 static PATH: LazyLock<Option<OsString>> =
-    LazyLock::new(|| std::env::var_os("PATH").and_then(|path| without_launchers(&path)));
+    LazyLock::new(|| std::env::var_os("PATH").and_then(|path| behind_launcher(&path)));
 
-/// Returns the search path without the folders before the first `python3` that is a program, if they have scripts of that name. Such a
-/// script looks for a Python, as of pyenv, and takes longer than Python itself; tests start Python more than a thousand times.
-fn without_launchers(path: &OsStr) -> Option<OsString> {
-    let is_script = |folder: &PathBuf| {
-        let mut begin = [0; 2];
-        let mut file = fs::File::open(folder.join("python3")).ok()?;
-        file.read_exact(&mut begin).ok()?;
-        Some(begin == *b"#!")
-    };
-    let folders: Vec<PathBuf> = std::env::split_paths(path).collect();
-    let program = folders.iter().position(|folder| is_script(folder) == Some(false))?;
-    let (before, after) = folders.split_at(program);
-    let kept = before.iter().filter(|folder| is_script(folder).is_none()).chain(after);
-    std::env::join_paths(kept).ok()
+/// Returns the search path with Python's own folder first, if `python3` is a script that looks for Python, as of pyenv. It takes longer than
+/// Python itself, and tests start Python hundreds of times.
+fn behind_launcher(path: &OsStr) -> Option<OsString> {
+    let found = std::env::split_paths(path).map(|folder| folder.join("python3")).find(|file| file.is_file())?;
+    let mut begin = [0; 2];
+    fs::File::open(&found).and_then(|mut file| file.read_exact(&mut begin)).ok()?;
+    if begin != *b"#!" {
+        return None;
+    }
+    let said = Command::new(&found).args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
+    let python = PathBuf::from(String::from_utf8(said.stdout).ok()?.trim());
+    let folder = python.parent().filter(|folder| folder.join("python3").is_file())?;
+    std::env::join_paths(std::iter::once(folder.to_owned()).chain(std::env::split_paths(path))).ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::process::Command;
-
     use cargo_metadata::TargetKind;
 
-    use super::{LONGEST, Outcome, reporting, without_launchers};
+    use std::process::Command;
+
+    use super::{LONGEST, Outcome, reporting};
     use crate::workspace;
 
     #[test]
@@ -193,25 +191,6 @@ mod tests {
         let script = r#"for why in "no disk" "no network" "no disk"; do echo "$why" >>"$PG_LEFT_OUT"; done"#;
         assert_eq!(ended(script), "all but: no disk (2 times); no network");
         assert!(ended(&format!("{script}; exit 3")).contains("exit status: 3"));
-    }
-
-    #[test]
-    fn scripts_before_a_python_are_passed_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let with = |name: &str, python: Option<&str>| {
-            let path = folder.path().join(name);
-            fs::create_dir(&path).unwrap();
-            if let Some(text) = python {
-                fs::write(path.join("python3"), text).unwrap();
-            }
-            path
-        };
-        let (script, other) = (with("shims", Some("#!/bin/sh\n")), with("other", None));
-        let (program, later) = (with("bin", Some("\x7fELF")), with("later", Some("#!/bin/sh\n")));
-        let joined = |folders: &[&std::path::PathBuf]| std::env::join_paths(folders).unwrap();
-        let kept = without_launchers(&joined(&[&script, &other, &program, &later]));
-        assert_eq!(kept, Some(joined(&[&other, &program, &later])));
-        assert_eq!(without_launchers(&joined(&[&script, &other])), None, "no Python follows");
     }
 
     #[test]
