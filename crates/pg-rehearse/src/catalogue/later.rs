@@ -22,7 +22,7 @@ const ERRORS: &str = "Error 119, any code with HTTP 500 to 599, an undocumented 
 const ONCE: &str = "Give each capture and refund its own uniqueMerchantReference, derived from its order: the service accepts it once, also from two \
     workers. A reference that was used is looked up, not replaced. Without a reference, store that the order was begun before you send, in one step that only one worker passes.";
 
-const WHOLE: &str = "Send transactionValue in the smallest unit of the currency, and keep amounts as whole numbers: 0.29 * 100 is less than 29 in floating \
+const WHOLE: &str = "Send transactionValue in the smallest unit of the currency, and keep amounts as whole numbers: 1.15 * 100 is less than 115 in floating \
     point, and a text such as 1,048.59 may be read as 1.";
 
 const UNITS: &str =
@@ -48,7 +48,7 @@ const fn answered(executed: bool, answer: Answer) -> Later {
 }
 
 /// Neither survives a truncation in floating point, nor the second one a text with a separator of thousands.
-const AMOUNTS: &[Later] = &[Later { amount: 29, ..PART }, Later { amount: 104_859, ..PART }];
+const AMOUNTS: &[Later] = &[Later { amount: 115, ..PART }, Later { amount: 104_859, ..PART }];
 /// One whose reply is lost, and whose lookups are empty, fail, or are refused.
 const REPLY_LOST: &[Later] = &[
     first(Act::DropReply),
@@ -103,7 +103,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial capture",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "29 pence of a reservation are captured, and 1,048.59 pounds of another one.",
+        imitates: "1.15 pounds of a reservation are captured, and 1,048.59 pounds of another one.",
         mend: WHOLE,
     }
     .told(Family::Money, Story::Later(Job::Capture, AMOUNTS)),
@@ -132,7 +132,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial refund",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "29 pence of a payment are refunded, and 1,048.59 pounds of another one.",
+        imitates: "1.15 pounds of a payment are refunded, and 1,048.59 pounds of another one.",
         mend: WHOLE,
     }
     .told(Family::Money, Story::Later(Job::Refund, AMOUNTS)),

@@ -219,10 +219,18 @@ async fn with_next_try(
     // What else is expected is expected of the first try alone.
     let is_of_each = matches!(expect, Expect::Settled | Expect::Unproven | Expect::Unseen);
     let can_be_well = matches!(story.entrance, Entrance::Plain) && story.credentials == Credentials::Right;
-    if story.runs == Runs::Once && is_doubtful && is_of_each && can_be_well && are_warnings(&findings) {
+    // A drill whose fault was not met says so, and another try would conceal it.
+    let is_met = untouched(stage, story).is_none();
+    if story.runs == Runs::Once && is_doubtful && is_of_each && can_be_well && is_met && are_warnings(&findings) {
         stage.wire().set_faults(&[]);
         stage.wire().note(Lane::Integration, Lane::Integration, "the customer tries again, and nothing goes wrong");
-        stage.run(Job::Charge, next).await;
+        let sent = |stage: &Stage| stage.exchanges().iter().filter(|one| one.is(On::Payment)).count();
+        let sent_before = sent(stage);
+        let ran = stage.run(Job::Charge, next).await;
+        // A shop may refuse the order, without a claim too.
+        if ran.claim.is_none() && sent(stage) == sent_before {
+            return Ok(findings);
+        }
         let of_both = money(stage, expect, story)?;
         findings.extend(of_both.into_iter().filter(|one| !findings.contains(one)).collect::<Vec<_>>());
     }

@@ -29,14 +29,28 @@ const CONDITIONS: [&str; 5] = [" as soon as ", " when ", " once ", " if ", " unt
 /// What makes one of these a condition if its sentence begins so. "After your payment is checked and your order is paid, we ship."
 const BEGINNINGS: [&str; 7] = ["after ", "as soon as ", "if ", "in case ", "once ", "should ", "when "];
 /// What a page says that waits for a payment: then neither thanks for an order nor a step that is called "Paid" says anything.
-const WAITS: [&str; 6] = ["waiting", "checking", "looking for", "pending", "yet", "will confirm"];
+const WAITS: [&str; 7] = ["waiting", "checking", "looking for", "pending", "yet", "will confirm", "processing it"];
 /// The same in a sentence about a payment, or one of them about an order. "You will receive an e-mail shortly" and "We are processing
 /// your parcel" say nothing about one.
 const SOON: [&str; 3] = ["shortly", "being processed", "processing"];
 /// What the sentence about a payment has.
-const PAYMENTS: [&str; 2] = ["payment", "bank"];
+const PAYMENTS: [&str; 5] = ["payment", "bank", "transaction", "transfer", "card"];
 /// What the page of an unpaid order has, of the words that deny or wait.
-const REFUSALS: [&str; 8] = ["not", "nothing", "never", "neither", "unpaid", "cannot", "no", "open"];
+const REFUSALS: [&str; 13] = [
+    "not",
+    "nothing",
+    "never",
+    "neither",
+    "unpaid",
+    "cannot",
+    "no",
+    "open",
+    "failed",
+    "due",
+    "verifying",
+    "progress",
+    "still",
+];
 /// What is paid, or who pays: of these the bare word "paid" is said. Other sentences with it stand on every page of a shop.
 const SUBJECTS: [&str; 6] = ["order", "payment", "purchase", "booking", "invoice", "you"];
 /// What ends a sentence.
@@ -352,6 +366,11 @@ mod tests {
             "<h1>Thank you for your order!</h1><p>Your payment is being processed. We will write to you within minutes.</p>",
             "<h1>Thank you for your order</h1><p>We will confirm your payment by e-mail.</p>",
             "<h1>Thank you for your order</h1><p>Your payment is confirmed shortly.</p>",
+            "<h1>Thank you for your order</h1><p>Your transaction is being processed.</p>",
+            "<h1>Thank you for your order</h1><p>We are processing your card details.</p>",
+            "<h1>Thank you for your order</h1><p>We are processing it now.</p>",
+            "<h1>Thank you for your order</h1><p>You will receive a confirmation of the transfer shortly.</p>",
+            "Your order is paid and complete when you approve the transfer in your app.",
             "<h1>Thank you for your order</h1><p>Your order is being processed.</p>",
             "Your order is paid and confirmed once your bank has answered.",
             "As soon as your order is paid, we ship it.",
@@ -388,6 +407,10 @@ mod tests {
             "Your order is confirmed as soon as we have your payment.",
             "We ship your order once it is paid.",
             "We couldn't find your payment.",
+            "Payment failed. Please try again. Thank you.",
+            "Thank you. We are verifying your payment.",
+            "Thank you. Payment due: 9.98 GBP",
+            "Thank you. Your transfer is in progress.",
             "This order is unpaid.",
             "Your order waits",
             "Vielen Dank",

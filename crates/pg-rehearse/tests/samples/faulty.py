@@ -148,6 +148,11 @@ def charge(job):
         job = {**job, "order": job["order"] + "-" + hashlib.sha256(job["sessionKey"].encode()).hexdigest()[:6]}
     if FAULT == "next-reference-after-unknown":
         return next_reference(job)
+    if FAULT == "first-try-not-sent":
+        mark = os.path.join(os.environ["PG_REHEARSE_DIR"], "tried-" + hashlib.sha256(job["order"].encode()).hexdigest())
+        if not os.path.exists(mark):
+            open(mark, "w", encoding="utf-8").close()
+            return {"claim": "unknown"}
     if FAULT == "reference-of-each-start":
         job = {**job, "order": job["order"] + "-" + uuid.uuid4().hex[:6], "attempt": 1}
     if FAULT in LOOKS_FIRST:
