@@ -13,20 +13,22 @@ pub(crate) fn cargo(root: &Path, target_directory: &Path, version: &str) -> (Com
     (command, target_directory.join("oldest").join(version))
 }
 
-/// Makes sure that the compiler is installed, with the standard library of a target.
-pub(crate) fn install(version: &str, target: &str) -> Result<(), String> {
+/// Makes sure that the compiler is installed, with the standard library of a target besides that of this machine.
+pub(crate) fn install(version: &str, target: Option<&str>) -> Result<(), String> {
+    let of_target = target.map_or(Vec::new(), |target| vec!["--target", target]);
     let there = || {
         let mut libraries = Command::new("rustup");
-        libraries.args(["run", version, "rustc", "--print", "target-libdir", "--target", target]);
+        libraries.args(["run", version, "rustc", "--print", "target-libdir"]).args(&of_target);
         let output = libraries.env("RUSTUP_AUTO_INSTALL", "0").output().ok().filter(|output| output.status.success());
         output.is_some_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
     };
     if there() {
         return Ok(());
     }
-    let arguments = ["toolchain", "install", version, "--profile", "minimal", "--target", target, "--no-self-update"];
+    let arguments =
+        [&["toolchain", "install", version, "--profile", "minimal", "--no-self-update"], of_target.as_slice()].concat();
     steps::say(&format!("    rustup {}", arguments.join(" ")));
-    match Command::new("rustup").args(arguments).status() {
+    match Command::new("rustup").args(&arguments).status() {
         Ok(status) if status.success() && there() => Ok(()),
         Ok(_) => Err(format!("`rustup {}` failed", arguments.join(" "))),
         Err(_) => Err(format!("Rust {version} is not installed and rustup was not found")),
