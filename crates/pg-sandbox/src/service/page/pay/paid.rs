@@ -20,7 +20,8 @@ use crate::{
 /// names it so that a return to the page after the next payment shows that one.
 pub(super) const AGAIN: &str = "again=";
 
-/// Returns the answer to a form that was paid, now or before it was posted with this card.
+/// Returns the answer to a form that was paid. If it was paid before with another card, the answer says so; what became of the card
+/// that was entered now in other forms is not said (A93).
 pub(super) fn reply(
     context: &mut Context<'_>,
     token: &CheckoutToken,
@@ -30,7 +31,7 @@ pub(super) fn reply(
     if payment.card.as_ref().is_some_and(|card| entered.is_other_than(&card.masked)) {
         let again = another_payment(context, token, payment);
         let note = format!(
-            "<p role=\"alert\">The card that you entered now was not charged: this form was paid before, with the card below.</p>{again}"
+            "<p role=\"alert\">Nothing was charged now: this payment was made before, with the card below.</p>{again}"
         );
         return receipt(context, token, payment, &note);
     }
