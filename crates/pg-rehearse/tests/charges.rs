@@ -35,6 +35,24 @@ fn a_form_of_a_card_that_is_refused_is_named() {
     assert!(told.contains("took more than 6 seconds"), "{told}");
 }
 
+/// Another try would pass, and the fault of the drill was never met.
+#[test]
+fn an_order_that_is_not_sent_at_the_first_try_fails_a_drill_in_which_the_customer_tries_again() {
+    if !installed(&["python3"], "an order that is not sent") {
+        return;
+    }
+    let sample = crate_folder().join("tests/samples/faulty.py");
+    let plan = format!(
+        "[jobs.charge]\ncommand = [\"env\", \"FAULT=first-try-not-sent\", \"python3\", \"-S\", \"{}\"]\nwith = [\"sessionKey\"]\n",
+        sample.display()
+    );
+    let folder = tempfile::tempdir().expect("it works");
+    let report = rehearse(&plan, folder.path(), &only(&["M28", "M30"])).expect("it works");
+    assert_eq!(with(&report, Verdict::Failed), ["M28", "M30"], "{}", report.scorecard(false));
+    let told = &report.outcomes[1].findings[0].text;
+    assert!(told.contains("sent no payment"), "{told}");
+}
+
 /// The careful adapter as a running shop. Nothing kills it, and what it still sends for one order does not count in the next.
 #[test]
 fn a_careful_shop_charges_once_although_no_drill_can_kill_it() {
