@@ -45,8 +45,13 @@ pub(crate) fn install(target: &str) -> Result<(), String> {
 
 /// Asks the compiler, not rustup, so that a distribution's own Rust counts too.
 fn installed(target: &str) -> bool {
-    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output();
-    output.is_ok_and(|output| {
+    has_library(&mut Command::new("rustc"), Some(target))
+}
+
+/// Whether a compiler has the standard library of a target, or else of this machine.
+pub(crate) fn has_library(compiler: &mut Command, target: Option<&str>) -> bool {
+    compiler.args(["--print", "target-libdir"]).args(target.map(|target| ["--target", target]).iter().flatten());
+    compiler.output().is_ok_and(|output| {
         output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
     })
 }
