@@ -58,6 +58,12 @@ pub(crate) fn are_warnings(findings: &[Finding]) -> bool {
     findings.iter().all(|one| one.verdict == Verdict::Warning)
 }
 
+/// Adds the findings that are not there yet: of one order that is judged again after each try.
+pub(crate) fn add_new(findings: &mut Vec<Finding>, more: Vec<Finding>) {
+    let new: Vec<Finding> = more.into_iter().filter(|one| !findings.contains(one)).collect();
+    findings.extend(new);
+}
+
 /// Returns all findings about a charge.
 pub(crate) fn charge(expect: Expect, evidence: &Evidence<'_>) -> Vec<Finding> {
     let claims: Vec<Claim> = evidence.ran.iter().filter_map(|ran| ran.claim).collect();

@@ -231,8 +231,7 @@ async fn with_next_try(
         if ran.claim.is_none() && sent(stage) == sent_before {
             return Ok(findings);
         }
-        let of_both = money(stage, expect, story)?;
-        findings.extend(of_both.into_iter().filter(|one| !findings.contains(one)).collect::<Vec<_>>());
+        judge::add_new(&mut findings, money(stage, expect, story)?);
     }
     Ok(findings)
 }

@@ -6,7 +6,7 @@ use crate::{
     adapter::{Claim, End},
     finding::Finding,
     house::SetupError,
-    judge::{are_warnings, broken},
+    judge::{add_new, are_warnings, broken},
     plan::Job,
     stage::Stage,
 };
@@ -38,8 +38,7 @@ pub(super) async fn play(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<
         let before = stage.ran().len();
         back(stage, line, key, Back::Once).await;
         // A shop may deny the tab whose authentication it does not pay with, until it has paid with the other one.
-        let of_tab = judged_by(stage, story, &stage.ran()[before..])?;
-        findings.extend(of_tab.into_iter().filter(|one| !findings.contains(one)).collect::<Vec<_>>());
+        add_new(&mut findings, judged_by(stage, story, &stage.ran()[before..])?);
         if !are_warnings(&findings) {
             break;
         }
