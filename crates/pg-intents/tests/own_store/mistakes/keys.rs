@@ -1,5 +1,7 @@
 //! Accounts and references are compared wrongly: two orders are taken for one.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 struct Keys(FileStore, Mistake);
@@ -60,15 +62,13 @@ impl IntentStore for Keys {
         if self.1 != Mistake::ClaimIgnoresAccount {
             return self.0.claim(account, owner, most, lease, kinds).await;
         }
-        self.0.change(|data, now| {
-            let is_due = |stored: &&Stored| stored.is_due(&stored.row.key.account, kinds, now);
-            let mut due: Vec<&Stored> = data.intents.values().filter(is_due).collect();
-            due.sort_by_key(|stored| stored.row.due);
-            due.truncate(most as usize);
-            let claimed: Vec<Stored> = due.iter().map(|stored| stored.claimed(owner, lease, kinds, now)).collect();
-            let rows = claimed.iter().map(|stored| stored.at(now)).collect();
-            Ok((claimed.into_iter().map(|stored| Change::Intent(Box::new(stored))).collect(), rows))
-        })
+        let accounts: BTreeSet<String> =
+            self.0.read(|data, _| data.intents.keys().map(|key| key.account.clone()).collect())?;
+        let mut claimed = Vec::new();
+        for account in accounts {
+            claimed.extend(self.0.claim(&account, owner, most, lease, kinds).await?);
+        }
+        Ok(claimed)
     }
 
     async fn claim_one(
