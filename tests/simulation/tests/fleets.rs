@@ -1,7 +1,5 @@
 //! Worlds of fleets: a small number of them, since this build is not optimised. `cargo xtask test` lives 40 more.
 
-use std::{env, fs, path::Path};
-
 use pg_simulation::{Scenario, fleets};
 
 #[test]
@@ -36,24 +34,5 @@ fn planted_bugs_of_the_store_are_found_by_random_worlds() {
     assert!(at_once.len() >= 7);
     for bug in at_once {
         assert!(bug.first(bug.within).is_some(), "{} is not found", bug.name);
-    }
-}
-
-/// `PG_BLESS=1` writes it there.
-#[test]
-fn the_page_about_reliability_has_the_table_of_stores() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/internals/reliability.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let begin = page.find("| planted bug of the store |").expect("a table of planted bugs");
-    let end = begin + page[begin..].find("|\n\n").expect("its end") + "|\n".len();
-    if env::var_os("PG_BLESS").is_some() {
-        fs::write(&path, format!("{}{}{}", &page[..begin], fleets::table(), &page[end..]))
-            .expect("the page is written");
-    } else {
-        assert_eq!(
-            &page[begin..end],
-            fleets::table(),
-            "PG_BLESS=1 cargo test -p pg-simulation --test all_of_simulation fleets::the_page"
-        );
     }
 }

@@ -2,5 +2,6 @@
 
 mod fleets;
 mod planted;
+mod reliability;
 mod surveys;
 mod worlds;

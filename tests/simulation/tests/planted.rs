@@ -1,8 +1,8 @@
 //! The checks find bugs: each one that is planted, within the number of seeds that it states.
 
-use std::{env, fs, path::Path, thread};
+use std::thread;
 
-use pg_simulation::planted::{ALL, NAIVE, Planted, table};
+use pg_simulation::planted::{ALL, NAIVE, Planted};
 
 // spec: 1 §5, A144
 #[test]
@@ -41,22 +41,4 @@ fn a_failing_world_is_made_small() {
     assert!(small.scenario != scenario);
     assert!(small.log.contains("VIOLATED one payment an intent"));
     assert!(small.scenario.to_string().starts_with("seed "), "{}", small.scenario);
-}
-
-/// `PG_BLESS=1` writes it there.
-#[test]
-fn the_page_about_reliability_has_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/internals/reliability.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let begin = page.find("| planted bug |").expect("a table of planted bugs");
-    let end = begin + page[begin..].find("|\n\n").expect("its end") + "|\n".len();
-    if env::var_os("PG_BLESS").is_some() {
-        fs::write(&path, format!("{}{}{}", &page[..begin], table(), &page[end..])).expect("the page is written");
-    } else {
-        let (listed, table) = (&page[begin..end], table());
-        let other =
-            table.lines().find(|row| !listed.contains(row)).or_else(|| listed.lines().find(|row| !table.contains(row)));
-        let bless = "run PG_BLESS=1 cargo test -p pg-simulation --test all_of_simulation planted::the_page";
-        assert!(listed == table, "the table in {} differs, at first in {other:?}; {bless}", path.display());
-    }
 }

@@ -98,10 +98,11 @@ fn every_utility_has_every_field() {
 #[test]
 fn a_check_is_not_a_failed_payment() {
     let mut shop = Shop::new();
-    let token = shop.token(&[("3D_secure", "1"), ("auto_redirect", "1")]);
+    let token = shop.token(&[("trans_reference", "checked"), ("3D_secure", "1"), ("auto_redirect", "1")]);
     let challenge = shop.pay(&token, "4000000000005001");
-    let transactions = shop.control("transactions");
-    let check = transactions.as_array().unwrap().iter().find(|one| one["transactionType"] == "3DSecureCheck").unwrap();
+    let found = shop.version_3("transaction/lookup", &[("merchantReference", "checked")]);
+    let check = &found["transactions"]["0"];
+    assert_eq!(check["transactionType"], "3DSecureCheck");
     let key = check["transactionKey"].as_str().unwrap().to_owned();
     assert_eq!(shop.status_of(&key), "3DSecureCheck", "{}", challenge.location());
     shop.ask(http::Method::POST, challenge.location(), "outcome=authenticate");

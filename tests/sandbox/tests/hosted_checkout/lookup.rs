@@ -87,18 +87,6 @@ fn the_value_is_what_was_paid() {
     assert_eq!(value(&mut shop, &declined), "0.00");
 }
 
-// spec: 3 §3.1, A125
-#[test]
-fn a_check_is_no_failed_payment() {
-    let mut shop = Shop::new();
-    let token = shop.token(&[("trans_reference", "checked"), ("3D_secure", "1")]);
-    shop.pay(&token, crate::hosted_checkout::PAN);
-    let found = shop.version_3("transaction/lookup", &[("merchantReference", "checked")]);
-    let check = found["transactions"]["0"].clone();
-    assert_eq!(check["transactionType"], "3DSecureCheck");
-    assert_eq!(shop.status_of(check["transactionKey"].as_str().unwrap()), "3DSecureCheck");
-}
-
 #[test]
 fn a_payment_without_a_token_is_found_too_and_an_unknown_one_not() {
     let mut shop = Shop::new();

@@ -10,7 +10,6 @@ mod authorisations;
 mod cancellations;
 mod captures;
 mod details;
-mod invariants;
 mod isolation;
 mod lookups;
 mod misplaced;
@@ -51,6 +50,13 @@ impl Answer {
     /// Returns a member of the body; empty if it is missing.
     fn text(&self, name: &str) -> &str {
         self.body[name].as_str().unwrap_or_default()
+    }
+
+    /// The body without its trace code, which no other answer has.
+    fn without_trace(&self) -> Value {
+        let mut body = self.body.clone();
+        body.as_object_mut().unwrap().remove("traceCode");
+        body
     }
 
     fn key(&self) -> String {

@@ -35,6 +35,8 @@ fn captures_and_cancellations_share_the_reserved_amount() {
     let payment = shop.payment(&preauth);
     assert_eq!((payment.captured, payment.cancelled, payment.reserved()), (600, 400, 0));
     assert_eq!(shop.operate("capturepreauth", &preauth, None).code(), "952");
+    assert_eq!(shop.operate("capturepreauth", &preauth, Some(0)).code(), "107");
+    assert_eq!(shop.operate("cancelpreauth", &preauth, Some(0)).code(), "107");
 }
 
 // spec: 2 §3.2, A96

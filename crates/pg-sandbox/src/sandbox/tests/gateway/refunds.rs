@@ -36,6 +36,7 @@ fn parts_add_up_to_the_original_and_no_further() {
         assert_eq!(refund(&mut shop, Some(998)), "600");
         assert_eq!(refund(&mut shop, None), "600");
         assert_eq!(refund(&mut shop, Some(1)), "953");
+        assert_eq!(refund(&mut shop, Some(0)), "107");
         assert_eq!(shop.payment(&original).refunded, 1000);
     }
 }
