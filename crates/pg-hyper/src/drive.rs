@@ -34,7 +34,7 @@ pub use checkout::CheckoutDrive;
 pub use retry::RetryDrive;
 pub use three_d_secure::ThreeDSecureDrive;
 
-use exchange::{Exchanged, exchange};
+use exchange::{Exchanged, Landing, exchange};
 use receipts::ReceiptHandles;
 
 /// A machine driven by a client.
@@ -95,6 +95,8 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     inputs: VecDeque<(M::Input, Option<ReceiptHandle>)>,
     receipts: ReceiptHandles,
     position: Position<M::Demand, M::Outcome>,
+    /// The return of the last request's permit.
+    landing: Landing,
     /// Whether the request of the present exchange was permitted. From then on it may be saved as sent.
     departed: Arc<AtomicBool>,
     error: Option<DriveError>,
@@ -144,6 +146,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
             inputs: VecDeque::new(),
             receipts: ReceiptHandles::default(),
             position: Position::Begin,
+            landing: None,
             departed: Arc::default(),
             error: None,
         }
@@ -355,7 +358,10 @@ where
                 let exchanged = exchange.as_mut().await;
                 self.position = Position::Idle;
                 match exchanged {
-                    Exchanged::Reply(response) => Event::Reply(response),
+                    Exchanged::Reply(response, landing) => {
+                        self.landing = landing;
+                        Event::Reply(response)
+                    }
                     Exchanged::Failed(error) => {
                         let failure = error.failure();
                         self.note(error);
@@ -385,7 +391,13 @@ where
                 let service = self.machine.service();
                 self.departed = Arc::default();
                 let (client, receipts) = (self.client.clone(), self.receipts.clone());
+                let receipts = (receipts, self.eager && store.is_some());
                 let exchange = exchange(client, store, receipts, Arc::clone(&self.departed), service, request);
+                let landing = self.landing.take();
+                let exchange = async move {
+                    landed(landing).await;
+                    exchange.await
+                };
                 self.position = Position::Exchanging(Box::pin(exchange.instrument(self.span.clone())));
                 return None;
             }
@@ -404,7 +416,13 @@ where
             }
             return self.decided(decided);
         };
-        self.position = Position::Keeping(Box::pin(store.put(self.machine.save())), decided);
+        let (put, landing) = (store.put(self.machine.save()), self.landing.take());
+        let keeping = async move {
+            let kept = put.await;
+            landed(landing).await;
+            kept
+        };
+        self.position = Position::Keeping(Box::pin(keeping), decided);
         None
     }
 
@@ -440,6 +458,12 @@ where
             DriveStep::Done(outcome) => outcome,
             DriveStep::Ask(never) => match never {},
         }
+    }
+}
+
+async fn landed(landing: Landing) {
+    if let Some(landing) = landing {
+        landing.await;
     }
 }
 

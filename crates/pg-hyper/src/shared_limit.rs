@@ -29,7 +29,8 @@ pub trait SharedPermit: Send + Sync {
     /// has ended.
     fn keep(&self) -> LimitFuture<'_, ()>;
 
-    /// Reports how the request ended. Awaited before the reply has any effect.
+    /// Reports how the request ended. Awaited before the reply has any effect, except that a machine that is saved after each reply is
+    /// saved first, unless the credentials were refused.
     fn landed(self: Box<Self>, end: RequestEnd) -> LimitFuture<'static, ()>;
 }
 

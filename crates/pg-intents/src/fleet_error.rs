@@ -172,6 +172,14 @@ pub enum FleetStartError {
         /// The account in the plan.
         planned: String,
     },
+    /// Other processes with this store have another [`FleetPlan::per_minute`](crate::FleetPlan::per_minute).
+    #[error(
+        "other processes with this store limit the account to another number of requests per minute than {per_minute}: set the number          that they have (FleetPlan::per_minute, --per-minute), or wait a minute after their end"
+    )]
+    OtherLimit {
+        /// The number in the plan.
+        per_minute: u32,
+    },
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),

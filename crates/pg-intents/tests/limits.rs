@@ -13,7 +13,7 @@ use pg_hyper::{
     LimitError, RequestEnd, SharedLimit as _, SharedPermit,
     proto::model::{ApiRequest as _, AuthCardKey},
 };
-use pg_intents::{FleetLimits, IntentStore, StoreError};
+use pg_intents::{FleetLimits, FleetStartError, IntentStore, StoreError};
 
 use crate::world::World;
 
@@ -151,4 +151,47 @@ async fn a_lost_request_counts_for_as_long_as_the_plan_says() {
         world.sandbox.advance(Duration::from_secs(10 + 120 + 61 + 1));
         assert_eq!(permits(&limits).await.len(), left, "{longest_way:?}");
     }
+}
+
+/// Each process divides its own limit into blocks, and counts those of the others.
+// spec: 1 §8
+#[tokio::test]
+async fn processes_with_different_limits_send_no_more_than_the_largest_permits() {
+    for (first, second) in [(100, 39), (39, 100), (100, 30), (50, 100), (100, 3)] {
+        let world = World::new();
+        let account = world.account();
+        let mut sent = Vec::new();
+        for per_minute in [first, second] {
+            let plan = World::plan("limits").per_minute(per_minute).poll(Duration::ZERO);
+            let limits = FleetLimits::new(Arc::clone(&world.store), &account, &plan).await.unwrap();
+            sent.extend(permits(&limits).await);
+            // Its number is forgotten, and its requests still count.
+            world.sandbox.advance(Duration::from_secs(61));
+        }
+        assert!(sent.len() <= 100, "{first} and {second}: {}", sent.len());
+    }
+}
+
+#[tokio::test]
+async fn a_program_with_another_limit_than_the_fleet_is_refused() {
+    let world = World::new();
+    let account = world.account();
+    let limits = async |per_minute| {
+        let plan = World::plan("limits").per_minute(per_minute).poll(Duration::ZERO);
+        FleetLimits::new(Arc::clone(&world.store), &account, &plan).await
+    };
+    let fleet = limits(50).await.unwrap();
+    for _ in 0..3 {
+        let refused = limits(100).await.map(drop).unwrap_err();
+        assert_eq!(refused, FleetStartError::OtherLimit { per_minute: 100 });
+        limits(50).await.unwrap();
+        limits(u32::MAX).await.unwrap();
+        // Also while it sends nothing.
+        world.sandbox.advance(Duration::from_secs(45));
+        assert!(fleet.stopped().await.unwrap().is_none());
+    }
+    world.sandbox.advance(Duration::from_secs(61));
+    limits(100).await.unwrap();
+    // The fleet goes on: customers are waiting.
+    permit(&fleet).await.landed(RequestEnd::Accepted).await;
 }

@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     /// Another URL for callbacks: your own program, or `pg listen`
     #[arg(long, value_name = "URL", value_parser = listen_address::url)]
     callback_url: Option<String>,
-    /// Requests per minute that the service allows
+    /// Requests per minute that the service allows; with --store the same number as the fleet
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     per_minute: u32,
     /// Shares the limit per minute and the stop after wrong credentials with all processes that use this store of

@@ -13,24 +13,28 @@ use tracing::{Instrument, Span};
 
 use super::receipts::ReceiptHandles;
 use crate::{
-    Client, DriveError, Transport, TransportError, observation::Sending, shared_limit::RequestEnd, store::Store,
+    Client, DriveError, Transport, TransportError, clock::Pending, observation::Sending, shared_limit::RequestEnd,
+    store::Store,
 };
 
 /// The result of a request.
 pub(super) enum Exchanged {
-    Reply(Response<Bytes>),
+    Reply(Response<Bytes>, Landing),
     Failed(DriveError),
 }
+
+/// The return of a permit, if it is still to be awaited: after the reply is saved, and before the next request.
+pub(super) type Landing = Option<Pending<()>>;
 
 pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
     store: Option<(Store, SavedState)>,
-    receipts: ReceiptHandles,
+    (receipts, saves_replies): (ReceiptHandles, bool),
     departed: Arc<AtomicBool>,
     service: &ServiceInfo,
     request: Request<Bytes>,
 ) -> Exchanged {
-    let exchanged = permitted(&client, store, receipts, &departed, service, request).await;
+    let exchanged = permitted(&client, store, (receipts, saves_replies), &departed, service, request).await;
     client.scheduler().keep().await;
     exchanged
 }
@@ -39,7 +43,7 @@ pub(super) async fn exchange<T: Transport>(
 async fn permitted<T: Transport>(
     client: &Client<T>,
     store: Option<(Store, SavedState)>,
-    receipts: ReceiptHandles,
+    (receipts, saves_replies): (ReceiptHandles, bool),
     departed: &AtomicBool,
     service: &ServiceInfo,
     request: Request<Bytes>,
@@ -65,9 +69,15 @@ async fn permitted<T: Transport>(
     sending.end(&sent);
     match sent {
         Ok(response) => {
-            let check = admission.answered(&response);
-            pass.landed(client.request_end(check)).await;
-            Exchanged::Reply(response)
+            let end = client.request_end(admission.answered(&response));
+            // A refusal stops the other processes before it has any other effect.
+            let is_urgent = !saves_replies || matches!(end, RequestEnd::Refused(_));
+            let landing: Pending<()> = Box::pin(pass.landed(end));
+            if is_urgent {
+                landing.await;
+                return Exchanged::Reply(response, None);
+            }
+            Exchanged::Reply(response, Some(landing))
         }
         Err(error) => {
             if matches!(error, TransportError::NotSent(_)) {

@@ -1,6 +1,9 @@
 //! Whether an account update can be dropped without a doubtful batch.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex},
+};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -52,15 +55,39 @@ where
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_update_awaits_a_reply_from_the_permit_until_its_machine_has_the_reply() {
-    let reply = r#"{"result":"OK","batchKey":"0123456789abcdef0123456789abcdef"}"#;
-    let transport = move |_: Request<Bytes>| async move { Ok::<_, TransportError>(Response::new(Bytes::from(reply))) };
+const REPLY: &str = r#"{"result":"OK","batchKey":"0123456789abcdef0123456789abcdef"}"#;
+
+fn client(limit: &Slow) -> Client<impl Transport + Clone + 'static> {
+    let transport = |_: Request<Bytes>| async { Ok::<_, TransportError>(Response::new(Bytes::from(REPLY))) };
     let base = BaseUrl::parse("https://gateway.example").unwrap();
     let account = Account::new(base, Credentials::new("key", "password", "sha key"));
+    Client::with_transport(account, transport).with_shared_limit(Arc::new(limit.clone()))
+}
+
+/// The store of the limit may be unreachable for a while, and the process may be killed meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_reply_is_saved_before_its_permit_is_returned() {
+    let limit = Slow { permits: Arc::new(Semaphore::new(1)), ends: Arc::new(Semaphore::new(0)) };
+    let saved = Arc::new(Mutex::new(String::new()));
+    let store = Arc::clone(&saved);
+    let updating = client(&limit).update_accounts(UpdatePlan::new("updater key"), ["a"].into_iter()).unwrap();
+    let mut updating = updating.store(move |state| {
+        state.text().clone_into(&mut store.lock().unwrap());
+        std::future::ready(Ok::<_, Infallible>(()))
+    });
+    until_it_waits(&mut updating).await;
+    assert!(saved.lock().unwrap().contains("0123456789abcdef"), "{saved:?}");
+    // The permit is returned before anything else happens.
+    assert!(updating.awaits_reply());
+    limit.ends.add_permits(1);
+    until_it_waits(&mut updating).await;
+    assert!(!updating.awaits_reply());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_awaits_a_reply_from_the_permit_until_its_machine_has_the_reply() {
     let limit = Slow { permits: Arc::new(Semaphore::new(0)), ends: Arc::new(Semaphore::new(0)) };
-    let client = Client::with_transport(account, transport).with_shared_limit(Arc::new(limit.clone()));
-    let mut updating = client.update_accounts(UpdatePlan::new("updater key"), ["a"].into_iter()).unwrap();
+    let mut updating = client(&limit).update_accounts(UpdatePlan::new("updater key"), ["a"].into_iter()).unwrap();
     // Nothing may be sent, so nothing is lost with the update.
     until_it_waits(&mut updating).await;
     assert!(!updating.awaits_reply());

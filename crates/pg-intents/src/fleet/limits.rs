@@ -17,6 +17,7 @@ use tokio::sync::{Notify, futures::Notified};
 
 use self::{
     allowance::{Allowance, Slot},
+    number::Number,
     places::{Place, Places},
     waiting::{Wait, Waiting},
 };
@@ -24,6 +25,7 @@ use super::{FleetPlan, accounts, pauses::Pauses, stopwatch::Stopwatch};
 use crate::{FleetStartError, IntentStore, StoreError, telemetry};
 
 mod allowance;
+mod number;
 mod places;
 mod waiting;
 
@@ -64,6 +66,7 @@ struct Inner<S> {
     /// This process's name in the store.
     owner: String,
     poll: Duration,
+    number: Number<S>,
     minute: Allowance<S>,
     places: Places<S>,
     /// The requests of this process that do not have a place yet, and the places that are handed over to them.
@@ -125,15 +128,21 @@ impl<S: IntentStore> FleetLimits<S> {
     /// lease, clock, limits and [`FleetPlan::stored_as`]. The account needs the name that it has in the fleet.
     ///
     /// # Errors
-    /// If the account has no name, the plan is that of another account, or the store does not answer.
+    /// If the account has no name, the plan is that of another account, other processes have another [`FleetPlan::per_minute`], or the
+    /// store does not answer.
     pub async fn new(store: Arc<S>, account: &Account, plan: &FleetPlan) -> Result<Self, FleetStartError> {
         let (account, owner) = (accounts::account_in_rows(account, plan)?, store.enlist(&plan.name).await?);
-        Ok(Self::of(store, account, owner, plan))
+        let limits = Self::of(store, account, owner, plan);
+        match limits.0.number.name().await? {
+            true => Ok(limits),
+            false => Err(FleetStartError::OtherLimit { per_minute: plan.per_minute }),
+        }
     }
 
     pub(super) fn of(store: Arc<S>, account: String, owner: String, plan: &FleetPlan) -> Self {
         let clock = Arc::clone(&plan.clock);
         Self(Arc::new(Inner {
+            number: Number::new(Arc::clone(&store), &account, plan),
             minute: Allowance::new(Arc::clone(&store), &account, &owner, plan),
             places: Places::new(Arc::clone(&store), Arc::clone(&clock), &account, plan.failures, plan.lease),
             store,
@@ -186,6 +195,7 @@ impl<S: IntentStore> FleetLimits<S> {
             self.stop(&reason).await;
         }
         self.0.places.record().await;
+        self.0.number.name_again().await?;
         self.stopped_now().await
     }
 

@@ -133,7 +133,11 @@ impl FleetPlan {
     }
 
     /// Sets the maximum number of requests that all processes of the fleet together send in any 60 seconds. `u32::MAX`
-    /// sets no limit. Set the same value for every worker. Default: 100, as the service permits.
+    /// sets no limit. More than 20 are rounded down to a multiple of 20. Default: 100, as the service permits.
+    ///
+    /// Set the same value for every worker: with different values they may send as many requests as the largest permits. Fleets with
+    /// different values warn, so that one after the other can be changed; [`FleetLimits::new`](crate::FleetLimits::new) refuses
+    /// another value than that of running processes.
     pub fn per_minute(mut self, requests: u32) -> Self {
         self.per_minute = requests;
         self

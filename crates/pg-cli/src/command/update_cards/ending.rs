@@ -52,10 +52,19 @@ struct Unfinished {
     #[serde(skip_serializing_if = "String::is_empty")]
     message: String,
     cards: usize,
+    #[serde(skip_serializing_if = "is_unknown")]
     first_line: u64,
+    #[serde(skip_serializing_if = "is_unknown")]
     last_line: u64,
+    #[serde(skip_serializing_if = "String::is_empty")]
     first_key: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     last_key: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+const fn is_unknown(line: &u64) -> bool {
+    *line == 0
 }
 
 pub(super) fn is_complete(summary: &Summary) -> bool {
@@ -321,10 +330,17 @@ fn explanations(unfinished: &[Unfinished], dialect: &Dialect) -> Vec<String> {
 fn unfinished(summary: &Summary, input: &Input, dialect: &Dialect) -> Result<Vec<Unfinished>, Failure> {
     let mut ended: Vec<&EndedBatch> = summary.unfinished.iter().collect();
     ended.sort_by_key(|batch| batch.first);
+    if ended.is_empty() {
+        return Ok(Vec::new());
+    }
     let places: Vec<_> = ended.iter().map(|batch| (batch.first, batch.end)).collect();
     let stretches = input
         .stretches(&places)
         .map_err(|error| Failure::new(Exit::Unknown, format!("cannot read the card keys again: {error}")))?;
+    let stretches = stretches.unwrap_or_else(|| {
+        output::say("pg: the file of card keys has changed: the results have the keys of these batches");
+        vec![Stretch::default(); places.len()]
+    });
     Ok(ended.into_iter().zip(stretches).map(|(batch, stretch)| Unfinished::of(batch, stretch, dialect)).collect())
 }
 
@@ -366,12 +382,14 @@ impl Unfinished {
             }
         }
         let cards = counted(self.cards as u64, "card", "cards");
-        let place = if self.cards == 1 {
-            format!("line {}, {}", self.first_line, self.first_key)
+        let place = if self.first_line == 0 {
+            String::new()
+        } else if self.cards == 1 {
+            format!(", line {}, {}", self.first_line, self.first_key)
         } else {
-            format!("lines {} to {}, {} to {}", self.first_line, self.last_line, self.first_key, self.last_key)
+            format!(", lines {} to {}, {} to {}", self.first_line, self.last_line, self.first_key, self.last_key)
         };
-        format!("batch {} ({cards}, {place}): {why}", self.batch)
+        format!("batch {} ({cards}{place}): {why}", self.batch)
     }
 }
 

@@ -4,6 +4,7 @@ use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use pg_hyper::KeySource;
@@ -27,8 +28,16 @@ pub(super) struct Input {
     path: Option<PathBuf>,
     /// Held open and locked, so that no other process works on the same file.
     file: File,
+    version: Version,
     pub(super) print: Print,
     refusal: Option<Refusal>,
+}
+
+/// The version of a file: its length, and when it was changed. A program that ignores the lock may change it while the run reads it.
+type Version = (u64, Option<SystemTime>);
+
+fn version(file: &File) -> io::Result<Version> {
+    file.metadata().map(|now| (now.len(), now.modified().ok()))
 }
 
 /// Why a new run refuses a file that earlier versions accepted.
@@ -59,12 +68,13 @@ pub(super) struct Print {
 /// The card keys of an [`Input`], from its beginning.
 pub(super) struct Keys {
     lines: Lines,
+    version: Version,
     print: Print,
     read: u64,
 }
 
-/// The position of a range of card keys.
-#[derive(Debug, PartialEq, Eq)]
+/// The position of a range of card keys. Its default is an unknown position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) first_line: u64,
     pub(super) last_line: u64,
@@ -103,8 +113,9 @@ impl Input {
             })?;
             (Some(path.to_owned()), file)
         };
+        let version = version(&file).map_err(unreadable)?;
         let (print, refusal) = scan(&file, &shown).map_err(unreadable)??;
-        Ok(Self { path, file, print, refusal })
+        Ok(Self { path, file, version, print, refusal })
     }
 
     /// Checks what only earlier versions accepted. A run that has begun goes on, since its batches cannot be found in any other way.
@@ -125,14 +136,15 @@ impl Input {
     /// # Errors
     /// If it cannot be read again.
     pub(super) fn keys(&self) -> io::Result<Keys> {
-        Ok(Keys { lines: Lines::of(&self.file)?, print: self.print.clone(), read: 0 })
+        Ok(Keys { lines: Lines::of(&self.file)?, version: self.version, print: self.print.clone(), read: 0 })
     }
 
-    /// The positions of these ranges of card keys. The ranges are half-open, ordered and disjoint.
+    /// The positions of these ranges of card keys; `None` if the file has changed since. The ranges are half-open, ordered and
+    /// disjoint.
     ///
     /// # Errors
     /// If it cannot be read again.
-    pub(super) fn stretches(&self, places: &[(u64, u64)]) -> io::Result<Vec<Stretch>> {
+    pub(super) fn stretches(&self, places: &[(u64, u64)]) -> io::Result<Option<Vec<Stretch>>> {
         let mut lines = Lines::of(&self.file)?;
         let mut found = Vec::new();
         let mut place = 0;
@@ -154,7 +166,7 @@ impl Input {
             }
             found.extend(stretch);
         }
-        Ok(found)
+        Ok((version(&self.file)? == self.version).then_some(found))
     }
 }
 
@@ -177,11 +189,11 @@ impl Keys {
                 }
                 return Err(changed());
             };
-            let key = CardKey::from(key.map_err(|_| changed())?);
-            if self.lines.bytes > self.print.bytes {
-                return Err(changed());
-            }
-            keys.push(key);
+            keys.push(CardKey::from(key.map_err(|_| changed())?));
+        }
+        // Before a key of another list is sent: the run could not be resumed with either list.
+        if version(self.lines.reader.get_ref())? != self.version {
+            return Err(changed());
         }
         self.read += keys.len() as u64;
         Ok(keys)
@@ -367,7 +379,7 @@ mod tests {
     fn input(text: &[u8]) -> Input {
         let file = file(text);
         let (print, refusal) = scan(&file, "it").unwrap().unwrap();
-        Input { path: None, file, print, refusal }
+        Input { path: None, version: version(&file).unwrap(), file, print, refusal }
     }
 
     fn all(keys: &mut Keys, at_most: usize) -> Vec<String> {
@@ -389,7 +401,7 @@ mod tests {
         for at_most in [1, 2, 3, 100] {
             assert_eq!(all(&mut input.keys().unwrap(), at_most), ["a-1", "b-2", "b-2", "c-3"]);
         }
-        let stretches = input.stretches(&[(0, 1), (2, 4)]).unwrap();
+        let stretches = input.stretches(&[(0, 1), (2, 4)]).unwrap().unwrap();
         let told: Vec<_> = stretches.iter().map(|s| (s.first_line, s.last_line, &*s.first_key, &*s.last_key)).collect();
         assert_eq!(told, [(3, 3, "a-1", "a-1"), (7, 8, "b-2", "c-3")]);
     }
@@ -447,14 +459,19 @@ mod tests {
 
     #[test]
     fn a_file_that_changes_while_it_is_read_is_noticed() {
-        for (more, written) in [("c-3\n", "a-1\nb-2\n"), ("", "a-1\nb-3\n")] {
+        for written in ["a-1\nb-2\nc-3\n", "a-1\nb-3\n", "c-1\nb-2\n", "a-1\n"] {
             let named = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(named.path(), "a-1\nb-2\n").unwrap();
+            named.as_file().set_modified(SystemTime::UNIX_EPOCH).unwrap();
             let input = Input::open(named.path()).unwrap();
+            assert_eq!(input.stretches(&[(0, 1)]).unwrap().unwrap().len(), 1);
             let mut keys = input.keys().unwrap();
-            std::fs::write(named.path(), format!("{written}{more}")).unwrap();
-            assert_eq!(keys.take(2).unwrap().len(), 2);
-            assert!(keys.take(1).is_err() && keys.take(1).is_err(), "{written}{more}");
+            assert_eq!(keys.take(1).unwrap().len(), 1);
+            std::fs::write(named.path(), written).unwrap();
+            for mut keys in [keys, input.keys().unwrap()] {
+                assert!(keys.take(1).is_err() && keys.take(1).is_err(), "{written}");
+            }
+            assert_eq!(input.stretches(&[(0, 1)]).unwrap(), None, "{written}");
         }
     }
 

@@ -66,13 +66,21 @@ impl Results {
         let mut results = Self { target, format, written, is_finished: false };
         results.target.cut(written).map_err(|error| results.failure(&error))?;
         if results.written.bytes == 0 {
-            let length = results.append(format.head()).map_err(|error| results.failure(&error))?;
-            results.written.bytes = length;
-            if let Target::File(_, path) = &results.target {
-                durable::sync_folder(path).map_err(|error| results.failure(&error))?;
-            }
+            results.written.bytes = results.head().map_err(|error| {
+                // The next run begins in an empty file. If it is not emptied, it says that it exists already.
+                drop(results.forget());
+                results.failure(&error)
+            })?;
         }
         Ok(results)
+    }
+
+    fn head(&mut self) -> io::Result<u64> {
+        let length = self.append(self.format.head())?;
+        if let Target::File(_, path) = &self.target {
+            durable::sync_folder(path)?;
+        }
+        Ok(length)
     }
 
     /// Writes the result of a batch durably, unless it was the last one written. Returns what is written now.

@@ -165,6 +165,9 @@ fn stop_until_resumed(cards: &Cards, store: &str) {
     let sharing = format!("--store {store}");
     let mut waiting = cards.one_by_one(&cards.strangers("many", 40), &format!("--per-minute 10 {sharing}")).start();
     let mut said = until_it_says(&mut waiting, USED_UP);
+    cards.update(&sharing).run().ends(2).says("nothing was sent").says("requests per minute than 100: set the number");
+    // Without a limit, so that the others need not wait for a minute.
+    let sharing = format!("--per-minute {} {sharing}", u32::MAX);
     let how = format!("`pg intents --store STORE --account '{}' resume`; then run the same command", cards.account());
     let stops = cards.update(&sharing).env("PG_SHA_KEY", "wrong").run().ends(1).says("refused: 123");
     stops.says("and no process of the account sends").says(&how);

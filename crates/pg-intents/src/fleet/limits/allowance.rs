@@ -22,7 +22,8 @@ use crate::{FleetPlan, IntentStore, ShareWish, StoreError};
 const USE: Duration = Duration::from_secs(10);
 /// A minute of the service, plus a second because two clocks count it.
 const MINUTE: Duration = Duration::from_secs(61);
-/// The number of blocks into which the limit is divided, if the limit is that large.
+/// The number of blocks into which the limit is divided, if the limit is that large. Processes with different limits share these
+/// blocks, so together they send no more than the largest limit permits.
 const MOST_BLOCKS: u32 = 20;
 
 /// The division of an account's limit into blocks.
@@ -38,8 +39,7 @@ impl Blocks {
         if per_minute == u32::MAX {
             return None;
         }
-        let size = (per_minute / MOST_BLOCKS).max(1);
-        Some(Self { count: (per_minute / size).max(1), size })
+        Some(Self { count: per_minute.clamp(1, MOST_BLOCKS), size: (per_minute / MOST_BLOCKS).max(1) })
     }
 }
 
@@ -194,6 +194,7 @@ mod tests {
         for per_minute in 1..500 {
             let blocks = Blocks::of(per_minute).unwrap();
             assert!(blocks.count * blocks.size <= per_minute, "{per_minute}: {blocks:?}");
+            assert!(blocks.count <= MOST_BLOCKS, "blocks that a process with another limit does not see: {blocks:?}");
         }
         assert_eq!(Blocks::of(100), Some(Blocks { count: 20, size: 5 }));
         assert_eq!(Blocks::of(u32::MAX), None);

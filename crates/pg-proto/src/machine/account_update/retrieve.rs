@@ -28,6 +28,9 @@ const SPARE_CANDIDATES: usize = 1_000;
 /// Maximum number of retrievals of one of them that the service may answer without a result. If the batch is pending, the last one waits for
 /// the end of the doubt.
 const LOOKS: u32 = 8;
+/// The number of answers without a result as which a definite refusal counts: an unknown key is retrieved three times. Most of those that
+/// are refused are no batch keys of the service.
+const REFUSED_LOOKS: u32 = 3;
 /// The number of times that the service may refuse to return a result.
 const SPOILED: u32 = 5;
 /// Maximum difference between the service's clock and ours.
@@ -105,7 +108,9 @@ impl AccountUpdate {
 
     /// Returns the request that checks an unknown batch key.
     pub(super) fn probe_due(&mut self, now: Moment) -> Option<http::Request<Bytes>> {
-        let candidate = self.state.candidates.iter().find(|candidate| candidate.next <= now)?;
+        let due = self.state.candidates.iter().filter(|candidate| candidate.next <= now);
+        // A new key is not kept waiting by those that were retrieved in vain.
+        let candidate = due.min_by_key(|candidate| candidate.looks)?;
         let request = self.account.request_unchecked(&RetrieveAccountUpdater::new(candidate.key.as_str())).ok()?;
         self.flight = Some(Flight::Probe(candidate.key.clone()));
         Some(request)
@@ -180,23 +185,16 @@ impl AccountUpdate {
                 self.look_until_the_doubt_ends(key, now, random);
                 self.reached();
             }
-            // A refusal that passes, or that may come from a proxy.
-            ExchangeResult::Refused(refused)
-                if refused.remedy() == Remedy::Retry
-                    || !refused.is_known()
-                    || *refused.code() == ErrorCode::NO_DATA_SENT =>
-            {
-                self.look_later(key, true, now, random);
-                self.reached();
-            }
-            ExchangeResult::Refused(_) => {
-                self.drop_candidate(key);
+            // Each refusal may pass: a server of the service may not know the key yet.
+            ExchangeResult::Refused(refused) => {
+                let may_come_from_a_proxy = !refused.is_known() || *refused.code() == ErrorCode::NO_DATA_SENT;
+                let passes = may_come_from_a_proxy || refused.remedy() == Remedy::Retry;
+                self.look_later(key, if passes { 1 } else { REFUSED_LOOKS }, now, random);
                 self.reached();
             }
             // Counted in the saved state, so that no key stops every resumed update.
             nothing => {
-                let answered = matches!(nothing, ExchangeResult::Shut(_));
-                self.look_later(key, answered, now, random);
+                self.look_later(key, u32::from(matches!(nothing, ExchangeResult::Shut(_))), now, random);
                 self.brought_nothing(nothing, now, random);
             }
         }
@@ -240,7 +238,7 @@ impl AccountUpdate {
             _ => None,
         };
         let Some(end) = self.state.open.iter().filter_map(end).min() else {
-            return self.look_later(key, true, now, random);
+            return self.look_later(key, 1, now, random);
         };
         let Some(candidate) = self.state.candidates.iter_mut().find(|candidate| candidate.key == key) else { return };
         candidate.looks = (candidate.looks + 1).min(LOOKS - 1);
@@ -251,16 +249,14 @@ impl AccountUpdate {
         candidate.wait(if is_last { rest } else { pauses.next(2 * candidate.looks, random) }, now);
     }
 
-    /// Retrieves an unknown batch key again later. A callback came once, so its key is only dropped if the service has answered.
-    fn look_later(&mut self, key: &str, answered: bool, now: Moment, random: u64) {
+    /// Retrieves an unknown batch key again later. A callback came once, so its key is only dropped if the service has answered. An
+    /// answer counts as this number of looks; 0 is no answer.
+    fn look_later(&mut self, key: &str, looks: u32, now: Moment, random: u64) {
         let longest = self.plan.longest_pause;
         let Some(candidate) = self.state.candidates.iter_mut().find(|candidate| candidate.key == key) else { return };
-        if answered {
-            candidate.looks += 1;
-        } else {
-            candidate.misses += 1;
-        }
-        if answered || candidate.misses >= LOOKS {
+        candidate.looks += looks;
+        candidate.misses += u32::from(looks == 0);
+        if looks > 0 || candidate.misses >= LOOKS {
             candidate.last = Some(now);
         }
         let pauses = Backoff { first: BETWEEN_LOOKS, longest };

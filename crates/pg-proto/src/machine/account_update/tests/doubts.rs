@@ -123,7 +123,22 @@ fn forged_hints_are_not_believed() {
     let _ = world.input(hint("no batch key", &["a", "b"]));
     let summary = world.go_on(action);
     assert_eq!((summary.progress.doubtful, world.submissions().len()), (2, 1));
-    assert!(world.now >= until && world.sent.len() < 60, "{}", world.sent.len());
+    assert!(world.now >= until && world.sent.len() < 3 * 40 + 20, "{}", world.sent.len());
+}
+
+#[test]
+fn a_callback_is_not_kept_waiting_by_forged_ones() {
+    let (mut world, _) = in_doubt(plan(), Fault::LoseReply);
+    world.now = NOON.after(Duration::from_secs(121));
+    for number in 2..=40 {
+        let action = world.input(hint(&key_of(number), &[]));
+        let _ = world.next(action);
+    }
+    // All of them are due again.
+    world.now = world.now.after(Duration::from_secs(3_600));
+    let action = world.input(hint(&key_of(1), &[]));
+    let _ = world.next(action);
+    assert_eq!(world.sent.last(), Some(&key_of(1)), "{:?}", world.sent);
 }
 
 /// A callback may be early, or a copy of the service may lag.
@@ -297,13 +312,18 @@ fn callbacks_for_all_batches_in_doubt_at_once_settle_all() {
 fn a_callback_is_not_forgotten_while_its_result_cannot_be_retrieved() {
     let unlisted = "<serviceResponse><errorCode>321</errorCode></serviceResponse>";
     let no_data = "<serviceResponse><errorCode>101</errorCode></serviceResponse>";
-    for (fault, times) in [
+    let refused = ["103", "104", "183", "940"].map(|code| {
+        let body = format!("<serviceResponse><errorCode>{code}</errorCode></serviceResponse>");
+        (Fault::Say(400, body.leak()), 2)
+    });
+    let faults = [
         (Fault::Say(503, ""), 24),
         (Fault::Say(200, "<html>"), 24),
         (Fault::Lose(Failure::NotSent), 24),
         (Fault::Say(400, unlisted), 7),
         (Fault::Say(401, no_data), 7),
-    ] {
+    ];
+    for (fault, times) in faults.into_iter().chain(refused) {
         for crash in [false, true] {
             let (mut world, until) = in_doubt(plan(), Fault::LoseReply);
             world.instead.extend((1..=times).map(|at| (at, fault.clone())));
