@@ -47,8 +47,9 @@ const fn answered(executed: bool, answer: Answer) -> Later {
     first(Act::Answer { executed, answer })
 }
 
-/// Neither survives a truncation in floating point, nor the second one a text with a separator of thousands.
-const AMOUNTS: &[Later] = &[Later { amount: 115, ..PART }, Later { amount: 104_859, ..PART }];
+/// None survives a truncation in floating point, of 32 bits (1.05) or of 64, nor the last one a text with a separator of thousands.
+const AMOUNTS: &[Later] =
+    &[Later { amount: 105, ..PART }, Later { amount: 115, ..PART }, Later { amount: 104_859, ..PART }];
 /// One whose reply is lost, and whose lookups are empty, fail, or are refused.
 const REPLY_LOST: &[Later] = &[
     first(Act::DropReply),
@@ -103,7 +104,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial capture",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "1.15 pounds of a reservation are captured, and 1,048.59 pounds of another one.",
+        imitates: "1.05 pounds of a reservation are captured, 1.15 of another one, and 1,048.59 of a third one.",
         mend: WHOLE,
     }
     .told(Family::Money, Story::Later(Job::Capture, AMOUNTS)),
@@ -132,7 +133,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial refund",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "1.15 pounds of a payment are refunded, and 1,048.59 pounds of another one.",
+        imitates: "1.05 pounds of a payment are refunded, 1.15 of another one, and 1,048.59 of a third one.",
         mend: WHOLE,
     }
     .told(Family::Money, Story::Later(Job::Refund, AMOUNTS)),

@@ -113,7 +113,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Amounts with separators",
         severity: Severity::High,
         basis: "3 §4.8, A125",
-        imitates: "Customers pay 10.12 and 1,048.59 pounds, and 1,048.59 euro and 1,048.003 dinars if the shop takes them, and come back.",
+        imitates: "Customers pay 10.00, 9.98, 10.12 and 1,048.59 pounds, and 1,048.59 euro and 1,048.003 dinars if the shop takes them, and come back.",
         mend: "The value of a lookup has the separators of its currency, 1,048.59 or 1.048,59: compare it in the smallest unit. The item_price of a link has the decimals of its currency: dinars have three. \
         Keep amounts as whole numbers: 10.12 * 100 is less than 1012 in floating point.",
     }

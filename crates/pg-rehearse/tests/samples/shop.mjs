@@ -102,6 +102,7 @@ function decimal(amount, currency) {
 
 /** Mistakes with amounts: 1012 becomes 1011, and 104859, which is written 1,048.59, becomes 100. */
 const truncated = (amount) => Math.trunc((amount / 100) * 100);
+const truncated32 = (amount) => Math.trunc(Math.fround(Math.fround(amount / 100) * 100)); // 105 becomes 104
 const grouped = (amount) => Math.round(100 * parseFloat((amount / 100).toLocaleString("en-GB", { minimumFractionDigits: 2 })));
 
 /** The smallest units of an amount with the separators of its currency: 1,048.00, 1.048,00 and 1048.00 are the same. */
@@ -111,6 +112,14 @@ function minor(value, currency) {
   const decimals = digits === 0 ? "" : `[.,]\\d{${digits}}`;
   const isRead = new RegExp(`^(\\d+|\\d{1,3}(,\\d{3})+|\\d{1,3}(\\.\\d{3})+)${decimals}$`).test(value);
   return isRead ? value.replace(/[.,]/g, "") : undefined;
+}
+
+/** The smallest units of the value of a lookup. */
+function valueOf(found, currency) {
+  const pounds = currency === "GBP" ? parseFloat(found("value").replaceAll(",", "")) : NaN;
+  if (FAULT === "value-truncated" && pounds) return String(Math.trunc(pounds * 100));
+  if (FAULT === "value-truncated-32" && pounds) return String(truncated32(pounds * 100));
+  return minor(found("value"), currency);
 }
 
 const orders = new Map(); // by name: price, currency, and the tokens of its links. With ORDERS another program keeps them there
@@ -132,7 +141,7 @@ async function paid(order, key) {
     if (found("status") === "") return "unanswered";
     const { price, currency, tokens } = order;
     const right = {
-      value: minor(found("value"), currency) === minor(price, currency),
+      value: valueOf(found, currency) === minor(price, currency),
       currency: found("currency") === currency,
       token: tokens.includes(found("token")),
     };
@@ -268,7 +277,7 @@ async function success(query) {
   const order = orderOf(query.get("order"));
   if (!order) return page(404, "<h1>We do not know this order</h1>");
   // Its queue comes to some orders in time, by chance.
-  const isInTime = FAULT !== "queue-by-chance" || /-(other|1012-GBP)$/.test(query.get("order"));
+  const isInTime = FAULT !== "queue-by-chance" || /-(other|1000-GBP)$/.test(query.get("order"));
   if (!isInTime) return page(200, "<h1>We are checking your payment</h1>");
   if (FAULT.startsWith("success-settles-later") && query.get("trans_key") && !settled.has(query.get("order"))) {
     return settleLater(query.get("order"), query.get("trans_key"));
@@ -490,7 +499,7 @@ async function later(job, method, attempt = 0) {
   }
   const unit = FAULT === "later-in-two-decimals" ? 10 ** (2 - digitsOf(job.currency)) : 1;
   const isRounded = FAULT === "later-dinars-rounded" && job.currency === "BHD";
-  const mistaken = { "amount-truncated": truncated(job.amount), "later-amount-grouped": grouped(job.amount) };
+  const mistaken = { "amount-truncated": truncated(job.amount), "later-amount-truncated-32": truncated32(job.amount), "later-amount-grouped": grouped(job.amount) };
   const whole = isRounded ? Math.trunc(job.amount / 10) * 10 : (mistaken[FAULT] ?? Math.trunc(job.amount * unit));
   const amount = FAULT === "amounts-in-pounds" ? (job.amount / 100).toFixed(2) : String(whole);
   const start = isNewEach ? `-${job.attempt ?? 1}-${attempt}` : "";
