@@ -39,7 +39,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Medium,
         basis: "2 §4.4",
         imitates: "The service is down: connections are refused.",
-        mend: "Claim not-charged when the connection was refused, or unknown; never paid.",
+        mend: "Claim not-charged if the connection was refused and no request about the order was sent before, or unknown; never paid.",
     }
     .charge(Family::Money, Charge { entrance: Entrance::Refused, judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {

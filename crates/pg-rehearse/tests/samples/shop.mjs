@@ -491,7 +491,7 @@ const BELIEVED = { "later-limit-is-not-done": "936", "later-lockout-is-not-done"
 /** Sent once. A reference of their own protects them from an order that arrives twice, and from repeats. */
 async function later(job, method, attempt = 0) {
   if (["later-by-state", "unknown-later-begun-again"].includes(FAULT)) return laterByState(job, method);
-  const repeats = ["refund-retried", "retried-under-reference"].includes(FAULT);
+  const repeats = ["refund-retried", "retried-under-reference", "later-refused-connection-is-not-done"].includes(FAULT);
   const isNewEach = ["refund-retried", "retried-after-timeout", "retried-after-gateway-error"].includes(FAULT);
   if (job.attempt > 1 && !repeats) return json({ claim: FAULT === "begun-later-is-done" ? "paid" : "unknown" });
   if (FAULT === "later-asked-first" && ["Refunded", "Cancelled", "Voided"].includes((await lookedUp(job.transactionKey))("status"))) {
@@ -518,6 +518,7 @@ async function later(job, method, attempt = 0) {
     return json(((isRight || FAULT === "later-reply-not-compared") && outcome(reply)) || { claim: "unknown" });
   } catch (error) {
     if (FAULT === "failure-is-done") return json({ claim: "paid" });
+    if (FAULT === "later-refused-connection-is-not-done" && error.code === "ECONNREFUSED") return json({ claim: "not-charged" });
     if (FAULT === "later-empty-lookup-believed" || FAULT === "later-failed-lookup-believed") {
       const found = await call("transaction/lookup", reference).catch(() => ({}));
       const isEmpty = found.transactions && Object.keys(found.transactions).length === 0;
