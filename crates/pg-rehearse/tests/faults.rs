@@ -55,9 +55,11 @@ fn faults() -> Vec<Fault> {
 fn plan(fault: &Fault, log: &str) -> String {
     let samples = crate_folder().join("tests/samples");
     if fault.program == "python" {
+        // A session cannot be reserved.
+        let forms = if fault.name.starts_with("reserved") { "\"card\"" } else { "\"sessionKey\", \"card\"" };
         return format!(
             "timeout_seconds = 60\n[jobs.charge]\ncommand = [\"env\", \"FAULT={}\", \"FAULT_LOG={log}\", \"PAY_TIMEOUT=2\", \
-             \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"-S\", \"{}\"]\nwith = [\"sessionKey\", \"card\"]\n[hygiene]\nlogs = [\"{log}\"]\n",
+             \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"-S\", \"{}\"]\nwith = [{forms}]\n[hygiene]\nlogs = [\"{log}\"]\n",
             fault.name,
             samples.join("faulty.py").display(),
         );
