@@ -168,6 +168,27 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
     }
 }
 
+/// Each way to pay is careful by itself.
+#[test]
+fn an_order_that_can_be_paid_in_two_ways_is_paid_once() {
+    if !installed(&["node"], "two ways to pay") {
+        return;
+    }
+    let drills = ["K12", "S03"];
+    let rows = [("none", vec![]), ("charge-beside-link", vec!["K12"]), ("charge-beside-3ds", vec!["S03"])];
+    each(&rows, ROWS, |_, (name, failed)| {
+        let fault = Fault { program: "node".into(), name: (*name).into(), what: String::new(), fails: BTreeSet::new() };
+        let plan = plan(&fault, "");
+        let (from, to) = ("[jobs.checkout]", "[jobs.charge]");
+        let part = plan.split_once(from).and_then(|(_, rest)| rest.split_once("[jobs.")).expect("it has this job").0;
+        let charge = format!("{to}{}with = [\"sessionKey\"]\n", part.replace("/checkout", "/charge"));
+        let folder = tempfile::tempdir().expect("it works");
+        let found = rehearse(&format!("{plan}{charge}"), folder.path(), &only(&drills)).expect("it works");
+        let kinds: Vec<_> = failed.iter().map(|drill| (*drill, "charged-twice")).collect();
+        assert_eq!(self::kinds(&found), kinds, "{name}: {}", found.scorecard(false));
+    });
+}
+
 #[test]
 fn a_page_in_words_that_are_not_read_proves_nothing() {
     if !installed(&["node"], "unread pages") {

@@ -18,7 +18,7 @@ use crate::{
     plan::{Job, Way},
     report::Outcome,
     stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Act, Door, On, Rule},
+    wire::{Act, Answer, Door, On, Rule},
 };
 
 /// A charge with its fault.
@@ -305,6 +305,29 @@ pub(crate) fn input(stage: &Stage, amount: u64, currency: &str, source: &(&'stat
     input[source.0] = source.1.clone();
     input
 }
+
+/// Returns the line that charges an order of another job, which the customer pays in another tab. None if the plan has no such job, or
+/// if its charges do not reach the service of this drill.
+pub(super) fn in_another_tab(stage: &mut Stage, order: &str) -> Result<Option<Value>, SetupError> {
+    let plan = &stage.troupe.plan;
+    let is_reached = plan.calls_shop(Job::Charge) == plan.calls_shop(stage.drill.job());
+    let Some(way) = stage.way(None).filter(|_| plan.has(Job::Charge) && is_reached) else {
+        let why = "not applicable: the plan has no job charge by which this order could be paid too";
+        stage.wire().note(Lane::Integration, Lane::Integration, why);
+        return Ok(None);
+    };
+    let card = card(stage, Scenario::Approved);
+    let source = stage.source(way, &card)?;
+    let mut line = input(stage, Charge::PLAIN.amount, Charge::PLAIN.currency, &source);
+    line["order"] = order.into();
+    Ok(Some(line))
+}
+
+/// The faults after which the outcome of a charge is unknown until the faults change.
+pub(super) const UNKNOWN: &[Rule] = &[
+    Rule::first(On::Payment, Act::DropReply),
+    Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) }),
+];
 
 /// Returns the line of an order, and one of the same order with another session or another card, which may have another form.
 fn lines(stage: &mut Stage, story: &Charge, ways: [Way; 2], card: &Card) -> Result<[Value; 2], SetupError> {
