@@ -67,10 +67,6 @@ impl Serialize for Drill {
 /// the first form unless they need a card.
 pub(crate) const EACH_FORM: [&str; 2] = ["M04", "M46"];
 
-/// The drills whose order arrives twice, and one more order of which does so with another session or another card: the customer has
-/// it open in two tabs of the browser.
-pub(crate) const TWO_FORMS: [&str; 3] = ["M39", "M40", "M42"];
-
 /// A family of drills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

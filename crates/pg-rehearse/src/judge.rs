@@ -160,7 +160,7 @@ fn truth(claims: &[Claim], charges: &[&Entry], evidence: &Evidence<'_>) -> Vec<F
 }
 
 /// Returns what was given back of charges.
-fn returned(entries: &[Entry]) -> u64 {
+pub(crate) fn returned(entries: &[Entry]) -> u64 {
     entries.iter().filter(|entry| entry.gives_back()).map(|entry| entry.amount).sum()
 }
 

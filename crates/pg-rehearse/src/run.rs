@@ -133,7 +133,7 @@ pub async fn run(
             return Ok(report);
         }
     };
-    if troupe.plan.has(Job::Charge) && drills.iter().any(|scene| scene.drill.job() == Job::Charge) {
+    if troupe.plan.has(Job::Charge) && drills.iter().any(|scene| scene.charges()) {
         let tried = tokio::select! {
             tried = try_ways(troupe) => tried?,
             why = &mut flooded => return Err(why),

@@ -305,7 +305,7 @@ impl Stage {
         let attempt = input["attempt"].as_u64().map_or_else(String::new, |attempt| format!(", attempt {attempt}"));
         let wire = self.wire();
         wire.note(Lane::Integration, Lane::Integration, format!("started: {}{attempt}", job.name()));
-        wire.start();
+        wire.start().await;
         self.given.take(input, &self.own);
         let killed = wire.kill.notified();
         let ran = adapter::run(means, &self.environment(), input, killed).await;

@@ -14,8 +14,13 @@ pub(crate) mod update;
 use std::sync::Arc;
 
 use self::{
-    callback::Callback, charge::Charge, checkout::Checkout, later::Later, redirect::Redirect,
-    three_d_secure::ThreeDSecure, update::Update,
+    callback::Callback,
+    charge::Charge,
+    checkout::Checkout,
+    later::Later,
+    redirect::Redirect,
+    three_d_secure::{Back, ThreeDSecure},
+    update::Update,
 };
 use crate::{
     drill::Drill,
@@ -77,6 +82,16 @@ impl Story {
 }
 
 impl Scene {
+    /// Whether the drill charges if the plan has that job.
+    pub(crate) fn charges(&self) -> bool {
+        match self.story {
+            Story::Charge(_) => true,
+            Story::Checkout(story) => story == Checkout::TwoLinks,
+            Story::ThreeDSecure(stories) => stories.iter().any(|story| story.back == Back::ByCard),
+            _ => false,
+        }
+    }
+
     /// Whether the drill kills the integration, which a running shop survives.
     fn kills(&self) -> bool {
         let rules = match &self.story {

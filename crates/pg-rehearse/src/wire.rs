@@ -40,6 +40,7 @@ pub(crate) struct Wire {
     pub(crate) kill: Notify,
     /// The target of redirecting replies, which must never receive credentials.
     trap: String,
+    reach: door::Reach,
 }
 
 #[derive(Default)]
@@ -137,6 +138,7 @@ impl Wire {
             clock,
             kill: Notify::new(),
             trap: format!("http://{trap_address}"),
+            reach: door::Reach::new(seat.is_some()),
         });
         wire.set_faults(&rules);
         let scheme = if door.is_tls() { "https" } else { "http" };
@@ -168,8 +170,9 @@ impl Wire {
         self.state().own = own;
     }
 
-    /// From now on, requests have these faults, each counted from the next request on.
+    /// From now on, requests have these faults, each counted from the next request on. An outage ends.
     pub(crate) fn set_faults(&self, rules: &[Rule]) {
+        self.reach.rise();
         let mut state = self.state();
         state.rules = rules.iter().map(|rule| (*rule, 0)).collect();
         state.before_rules = state.exchanges.len();
@@ -185,8 +188,15 @@ impl Wire {
         self.state().own.is_of_another(exchange)
     }
 
-    /// Records a start of the integration; a kill for an earlier start does not apply to this one.
-    pub(crate) fn start(&self) {
+    /// Ends an outage.
+    pub(crate) fn rise(&self) {
+        self.reach.rise();
+    }
+
+    /// Records a start of the integration, after the end of an outage that is to end; a kill for an earlier start does not apply to
+    /// this one.
+    pub(crate) async fn start(&self) {
+        self.reach.risen().await;
         self.state().starts += 1;
     }
 
@@ -389,6 +399,23 @@ mod tests {
         let laid = Wire::lay(house, Vec::new(), Door::Refused, Some(&seat), Clock::start()).await.unwrap();
         assert_eq!(post(&laid.base, "a=b".to_owned()).await, "");
         assert_eq!(laid.wire.exchanges().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn after_an_outage_begins_connections_are_refused_until_the_faults_change() {
+        let rules = [Rule::first(On::Lookup, Act::Outage)];
+        for seat in [None, Some(Seat::take((Ipv4Addr::LOCALHOST, pg_support::free_port()).into()))] {
+            let house = House::open(&mut Dice::new(1, "M28", 0), true).unwrap();
+            let laid = Wire::lay(house, rules.to_vec(), Door::Plain, seat.as_ref(), Clock::start()).await.unwrap();
+            assert_eq!(post(&laid.base, "a=b".to_owned()).await, "");
+            let address = laid.base.strip_prefix("http://").unwrap();
+            let refused = tokio::net::TcpStream::connect(address).await.err().map(|error| error.kind());
+            assert_eq!(refused, seat.is_none().then_some(std::io::ErrorKind::ConnectionRefused));
+            laid.wire.set_faults(&[]);
+            laid.wire.start().await;
+            assert!(post(&laid.base, "a=b".to_owned()).await.starts_with("HTTP/1.1 "));
+            assert_eq!(laid.wire.exchanges().iter().filter(|one| one.executed).count(), 2);
+        }
     }
 
     #[tokio::test]

@@ -55,9 +55,11 @@ fn faults() -> Vec<Fault> {
 fn plan(fault: &Fault, log: &str) -> String {
     let samples = crate_folder().join("tests/samples");
     if fault.program == "python" {
+        // A session cannot be reserved.
+        let forms = if fault.name.starts_with("reserved") { "\"card\"" } else { "\"sessionKey\", \"card\"" };
         return format!(
             "timeout_seconds = 60\n[jobs.charge]\ncommand = [\"env\", \"FAULT={}\", \"FAULT_LOG={log}\", \"PAY_TIMEOUT=2\", \
-             \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"-S\", \"{}\"]\nwith = [\"sessionKey\", \"card\"]\n[hygiene]\nlogs = [\"{log}\"]\n",
+             \"PAY_PATIENCE=5\", \"PAY_PAUSE=0.15\", \"python3\", \"-S\", \"{}\"]\nwith = [{forms}]\n[hygiene]\nlogs = [\"{log}\"]\n",
             fault.name,
             samples.join("faulty.py").display(),
         );
@@ -164,6 +166,27 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
         let passed = shop(careful, &drills);
         assert_eq!(with(&passed, Verdict::Passed), drills, "{careful}: {}", passed.scorecard(false));
     }
+}
+
+/// Each way to pay is careful by itself.
+#[test]
+fn an_order_that_can_be_paid_in_two_ways_is_paid_once() {
+    if !installed(&["node"], "two ways to pay") {
+        return;
+    }
+    let drills = ["K12", "S03"];
+    let rows = [("none", vec![]), ("charge-beside-link", vec!["K12"]), ("charge-beside-3ds", vec!["S03"])];
+    each(&rows, ROWS, |_, (name, failed)| {
+        let fault = Fault { program: "node".into(), name: (*name).into(), what: String::new(), fails: BTreeSet::new() };
+        let plan = plan(&fault, "");
+        let (from, to) = ("[jobs.checkout]", "[jobs.charge]");
+        let part = plan.split_once(from).and_then(|(_, rest)| rest.split_once("[jobs.")).expect("it has this job").0;
+        let charge = format!("{to}{}with = [\"sessionKey\"]\n", part.replace("/checkout", "/charge"));
+        let folder = tempfile::tempdir().expect("it works");
+        let found = rehearse(&format!("{plan}{charge}"), folder.path(), &only(&drills)).expect("it works");
+        let kinds: Vec<_> = failed.iter().map(|drill| (*drill, "charged-twice")).collect();
+        assert_eq!(self::kinds(&found), kinds, "{name}: {}", found.scorecard(false));
+    });
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::{
 };
 
 const REPEAT: &str = "Give each capture and refund its own uniqueMerchantReference, which the service accepts once, and repeat it \
-    only under that reference. Without a reference, never repeat an operation after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction. An empty lookup, or one that fails, proves nothing.";
+    only under that reference. Without a reference, never repeat an operation after an unclear reply: claim unknown and raise an alert, or look up what is left of the original transaction. An empty lookup, or one that fails, proves nothing, nor does a refused connection after a request that was sent.";
 
 const ERRORS: &str = "Error 119, any code with HTTP 500 to 599, an undocumented status, and refusals (429, 121, 102, 106, a used reference) do not prove that nothing was moved: \
     an earlier copy of the request may have moved it. \
@@ -47,11 +47,13 @@ const fn answered(executed: bool, answer: Answer) -> Later {
     first(Act::Answer { executed, answer })
 }
 
-/// Neither survives a truncation in floating point, nor the second one a text with a separator of thousands.
-const AMOUNTS: &[Later] = &[Later { amount: 115, ..PART }, Later { amount: 104_859, ..PART }];
-/// One whose reply is lost, and whose lookups are empty, fail, or are refused.
+/// None survives a truncation in floating point, of 32 bits (1.05) or of 64, nor the last one a text with a separator of thousands.
+const AMOUNTS: &[Later] =
+    &[Later { amount: 105, ..PART }, Later { amount: 115, ..PART }, Later { amount: 104_859, ..PART }];
+/// One whose reply is lost, one after which the service is down, and some whose lookups are empty, fail, or are refused.
 const REPLY_LOST: &[Later] = &[
     first(Act::DropReply),
+    first(Act::Outage),
     looked_up(Answer::NothingFound),
     looked_up(Answer::Gateway(503)),
     looked_up(LIMITED),
@@ -103,7 +105,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial capture",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "1.15 pounds of a reservation are captured, and 1,048.59 pounds of another one.",
+        imitates: "1.05 pounds of a reservation are captured, 1.15 of another one, and 1,048.59 of a third one.",
         mend: WHOLE,
     }
     .told(Family::Money, Story::Later(Job::Capture, AMOUNTS)),
@@ -112,8 +114,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Capture, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2, A96",
-        imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost. So it is of more orders, whose lookups are \
-        empty, or get HTTP 503, 429 or 401. If the claim is unknown, the same order is given again.",
+        imitates: "The shop captures part of a reservation that can be captured in parts, and the reply is lost. So it is of more orders: then the service refuses connections, or \
+        lookups are empty, or get HTTP 503, 429 or 401. If the claim is unknown, the same order is given again.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Capture, REPLY_LOST)),
@@ -132,7 +134,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Partial refund",
         severity: Severity::Medium,
         basis: "2 §3.2",
-        imitates: "1.15 pounds of a payment are refunded, and 1,048.59 pounds of another one.",
+        imitates: "1.05 pounds of a payment are refunded, 1.15 of another one, and 1,048.59 of a third one.",
         mend: WHOLE,
     }
     .told(Family::Money, Story::Later(Job::Refund, AMOUNTS)),
@@ -141,8 +143,8 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Refund, reply lost",
         severity: Severity::Critical,
         basis: "2 §3.2",
-        imitates: "Part of a payment is refunded, and the reply is lost. So it is of more orders, whose lookups are \
-        empty, or get HTTP 503, 429 or 401. If the claim is unknown, the same order is given again.",
+        imitates: "Part of a payment is refunded, and the reply is lost. So it is of more orders: then the service refuses connections, or \
+        lookups are empty, or get HTTP 503, 429 or 401. If the claim is unknown, the same order is given again.",
         mend: REPEAT,
     }
     .told(Family::Money, Story::Later(Job::Refund, REPLY_LOST)),

@@ -8,7 +8,7 @@ use crate::{
     judge::Expect,
     story::{
         Scene,
-        charge::{Charge, Judged},
+        charge::{Charge, Further, Judged},
     },
     wire::{Act, Answer, Edit, LateAt, On, Rule},
 };
@@ -49,19 +49,19 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost after the charge",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The service charges the card, and the connection breaks before its reply arrives. So it does of one more order for each other form of a card that the integration supports.",
+        imitates: "The service charges the card, and the connection breaks before its reply arrives. So it does of one more order for each other form of a card that the integration supports. An integration that reserves and captures at once has the same happen to the capture of one more order.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply)], judged: Judged::Money(Expect::Settled), further: &[Further::Capture], ..Charge::PLAIN }),
     Text {
         id: "M05",
         title: "Request lost",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "The connection breaks before the service gets the request.",
+        imitates: "The connection breaks before the service gets the request. An integration that reserves and captures at once has the same happen to the capture of one more order.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropRequest)], judged: Judged::Money(Expect::Settled), further: &[Further::Capture], ..Charge::PLAIN }),
     Text {
         id: "M06",
         title: "Reply held back beyond the timeout",
@@ -112,11 +112,11 @@ pub(super) const SCENES: &[Scene] = &[
         title: "HTTP 500 after the charge",
         severity: Severity::Critical,
         basis: "2 §7",
-        imitates: "The card is charged, and a proxy answers 500.",
+        imitates: "The card is charged, and a proxy answers 500. An integration that reserves and captures at once has the same happen to the capture of one more order.",
         mend: "A server error does not say whether the card was charged. Look the payment up by its \
         uniqueMerchantReference before anything else; send again only under the same reference.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(500) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: true, answer: Answer::Gateway(500) })], judged: Judged::Money(Expect::Settled), further: &[Further::Capture], ..Charge::PLAIN }),
     Text {
         id: "M12",
         title: "HTTP 502 after the charge",
@@ -132,10 +132,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "HTTP 503 without a charge",
         severity: Severity::High,
         basis: "2 §7",
-        imitates: "The service is overloaded and refuses before it does anything.",
+        imitates: "The service is overloaded and refuses before it does anything. An integration that reserves and captures at once has the same happen to the capture of one more order, and HTTP 500 with an error code to that of another one.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Unproven), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Unproven), further: &[Further::Capture, Further::CaptureFailed], ..Charge::PLAIN }),
     Text {
         id: "M14",
         title: "Garbled reply",

@@ -8,7 +8,7 @@ use crate::{
     judge::Expect,
     story::{
         Scene,
-        charge::{Charge, Entrance, Judged, Runs},
+        charge::{Charge, Entrance, Further, Judged, Runs},
     },
     wire::{Act, Answer, Edit, On, Rule},
 };
@@ -39,7 +39,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Medium,
         basis: "2 §4.4",
         imitates: "The service is down: connections are refused.",
-        mend: "Claim not-charged when the connection was refused, or unknown; never paid.",
+        mend: "Claim not-charged if the connection was refused and no request about the order was sent before, or unknown; never paid.",
     }
     .charge(Family::Money, Charge { entrance: Entrance::Refused, judged: Judged::Money(Expect::Unseen), ..Charge::PLAIN }),
     Text {
@@ -47,10 +47,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Every request lost",
         severity: Severity::High,
         basis: "2 §4.3",
-        imitates: "Every request is lost, including retries and lookups. If the claim is unknown, the customer tries again later, when none is lost.",
-        mend: "Give up within the time limit, claim unknown, and look the payment up later. Each further try uses the same uniqueMerchantReference.",
+        imitates: "Every request is lost, including retries and lookups. If the claim is unknown, the customer tries again later, when none is lost. The payment of one more order arrives, its reply is lost, and then the service refuses connections.",
+        mend: "Give up within the time limit, claim unknown, and look the payment up later. Each further try uses the same uniqueMerchantReference. A refused connection proves nothing about a request that was sent before.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::DropRequest)], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::all(On::Any, Act::DropRequest)], judged: Judged::Money(Expect::Settled), further: &[Further::Outage], ..Charge::PLAIN }),
     Text {
         id: "M29",
         title: "Reply lost twice",
@@ -65,10 +65,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups fail",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The reply is lost, and from then on the service replies to lookups with 503. If the claim is unknown, the customer tries again when they work.",
-        mend: "Claim unknown while lookups fail. When the customer tries again, look the payment up, and send it under the same uniqueMerchantReference only.",
+        imitates: "The reply is lost, and from then on the service replies to lookups with 503. If the claim is unknown, the customer tries again when they work, with another form of a card if the integration supports one. The price of one more order changes before that. An integration that reserves and captures at once has the same happen to the capture of one more order.",
+        mend: "Claim unknown while lookups fail. When the customer tries again, look the payment up, and send it under the same uniqueMerchantReference only. Give an order one uniqueMerchantReference, whatever the form of the card and the price: while its outcome is unknown, do not charge another price.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) })], judged: Judged::Money(Expect::Settled), next_form: 1, further: &[Further::OtherPrice, Further::Capture], ..Charge::PLAIN }),
     Text {
         id: "M31",
         title: "Reply lost, lookups find nothing yet",
@@ -83,10 +83,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Reply lost, lookups never find it",
         severity: Severity::Critical,
         basis: "2 §4.4, A21",
-        imitates: "The payment is executed, and lookups never show it. If the claim is unknown, the customer tries again, and lookups show the payment.",
-        mend: "An empty lookup proves nothing: claim unknown, never not-charged. Each further try uses the same uniqueMerchantReference.",
+        imitates: "The payment is executed, and lookups never show it. If the claim is unknown, the customer tries again, with another form of a card if the integration supports one, and lookups show the payment.",
+        mend: "An empty lookup proves nothing: claim unknown, never not-charged. Each further try uses the same uniqueMerchantReference, whatever the form of the card.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: true, answer: Answer::NothingFound })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::DropReply), Rule::all(On::Lookup, Act::Answer { executed: true, answer: Answer::NothingFound })], judged: Judged::Money(Expect::Settled), next_form: 2, ..Charge::PLAIN }),
     Text {
         id: "M33",
         title: "Reply lost, lookup reply garbled",
@@ -119,10 +119,10 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Killed after the charge",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The process dies after the card was charged and before the reply arrives, and is restarted.",
+        imitates: "The process dies after the card was charged and before the reply arrives, and is restarted. An integration that reserves and captures at once has the same happen to the capture of one more order.",
         mend: "Store the reference before sending. After a restart, look it up before you send.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: true, answered: false })], judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule::first(On::Payment, Act::Kill { executed: true, answered: false })], judged: Judged::Money(Expect::Settled), further: &[Further::Capture], ..Charge::PLAIN }),
     Text {
         id: "M37",
         title: "Killed after the reply",
@@ -149,16 +149,16 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "A queue hands the same order to two workers. One more order arrives twice with two sessions, since the customer has it open in two tabs.",
         mend: "Derive the reference from the order, not from the session or the card, so that the service takes only one of them.",
     }
-    .charge(Family::Money, Charge { runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { runs: Runs::Together, judged: Judged::Money(Expect::Settled), further: &[Further::TwoTabs], ..Charge::PLAIN }),
     Text {
         id: "M40",
         title: "The customer clicks twice",
         severity: Severity::Critical,
         basis: "2 §4.3",
-        imitates: "The browser sends the form again after the payment. One more order is paid in two tabs, each with a session of its own.",
-        mend: "Do not charge a paid order again: derive the reference from the order, not from the session or the card.",
+        imitates: "The browser sends the form again after the payment. One more order is paid in two tabs, each with a session of its own, and others first in one form of a card and then in another, as far as the integration supports them.",
+        mend: "Do not charge a paid order again: derive the reference from the order, not from the session, the card or its form.",
     }
-    .charge(Family::Money, Charge { runs: Runs::Again, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { runs: Runs::Again, judged: Judged::Money(Expect::Settled), further: &[Further::TwoTabs, Further::OtherForms], ..Charge::PLAIN }),
     Text {
         id: "M41",
         title: "The reference was used before",
@@ -176,7 +176,7 @@ pub(super) const SCENES: &[Scene] = &[
         imitates: "Two workers have the same order, and both replies are lost. The same happens to one more order, which arrives with two sessions.",
         mend: "Look the payment up by its uniqueMerchantReference before anything else; send again only under the same reference.",
     }
-    .charge(Family::Money, Charge { rules: &[Rule { on: On::Payment, from: 1, times: 2, act: Act::DropReply }], runs: Runs::Together, judged: Judged::Money(Expect::Settled), ..Charge::PLAIN }),
+    .charge(Family::Money, Charge { rules: &[Rule { on: On::Payment, from: 1, times: 2, act: Act::DropReply }], runs: Runs::Together, judged: Judged::Money(Expect::Settled), further: &[Further::TwoTabs], ..Charge::PLAIN }),
     Text {
         id: "M43",
         title: "Declined, reply lost",

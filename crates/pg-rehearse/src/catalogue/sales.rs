@@ -113,7 +113,7 @@ pub(super) const SCENES: &[Scene] = &[
         title: "Amounts with separators",
         severity: Severity::High,
         basis: "3 §4.8, A125",
-        imitates: "Customers pay 10.12 and 1,048.59 pounds, and 1,048.59 euro and 1,048.003 dinars if the shop takes them, and come back.",
+        imitates: "Customers pay 10.00, 9.98, 10.12 and 1,048.59 pounds, and 1,048.59 euro and 1,048.003 dinars if the shop takes them, and come back.",
         mend: "The value of a lookup has the separators of its currency, 1,048.59 or 1.048,59: compare it in the smallest unit. The item_price of a link has the decimals of its currency: dinars have three. \
         Keep amounts as whole numbers: 10.12 * 100 is less than 1012 in floating point.",
     }
@@ -124,9 +124,11 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "3 §4.1, §4.9",
         imitates: "The customer goes back and orders again before paying, pays by each link, and orders once more when the success page says paid. \
-        Another customer clicks twice at once.",
+        Another customer clicks twice at once. If the plan has the job charge, one more order is paid by card while its link is open, and a link is asked for an \
+        order whose charge has an unknown outcome.",
         mend: "Give the same link again, or cancel it (canceltoken) before you create another one. Accept the payment by any link of the order, and then \
-        give no other one. Let one request of an order make its link at a time.",
+        give no other one. Let one request of an order make its link at a time. Before you charge the card of an order with a link, cancel the link and search for its \
+        payment, or refuse the card; give no link of an order that was or may have been charged.",
     }
     .told(Family::Checkout, Story::Checkout(Checkout::TwoLinks)),
     Text {
@@ -155,10 +157,11 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::Critical,
         basis: "2 §3.3, A108",
         imitates: "The return page is opened in two tabs at the same time. The customer of one more order begins to pay in two tabs, passes in both, and \
-        comes back in both.",
+        comes back in both. If the plan has the job charge, one more order is charged without 3-D Secure while its challenge is open, and another one has been \
+        charged with an unknown outcome when it is begun.",
         mend: "Let one request of an order pay at a time, and look the payment up first. When an authentication is refused as used, look \
         the payment up. An order that is started again may get the same authentication, or another one, but only one payment: derive the \
-        uniqueMerchantReference from the order.",
+        uniqueMerchantReference from the order, and use the same one with and without 3-D Secure.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(TWO_TABS)),
     Text {
@@ -317,6 +320,7 @@ const fn sent(answer: wire::Answer) -> Act {
 const TWO_TABS: &[ThreeDSecure] = &[
     ThreeDSecure { back: Back::TwoTabs, ..PASSES },
     ThreeDSecure { back: Back::TwoStarts, expect: Expect::Unseen, ..PASSES },
+    ThreeDSecure { back: Back::ByCard, ..PASSES },
 ];
 const LOST_REPLY: Rule = Rule::first(On::Payment, Act::DropReply);
 const REPLY_LOST: &[ThreeDSecure] = &[

@@ -1,5 +1,6 @@
 //! Charges an order under a fault.
 
+mod further;
 mod two_orders;
 
 use std::sync::Arc;
@@ -11,14 +12,13 @@ use super::{Played, search, search::Place};
 use crate::{
     adapter::{Claim, End, Ran},
     certificates::Certificate,
-    drill::{EACH_FORM, TWO_FORMS},
     finding::{Finding, Lane},
     house::{Card, SetupError},
     judge::{self, Evidence, Expect, are_warnings, broken, doubt, fault},
     plan::{Job, Way},
     report::Outcome,
     stage::{Credentials, Setting, Stage, Troupe},
-    wire::{Act, Door, On, Rule},
+    wire::{Act, Answer, Door, On, Rule},
 };
 
 /// A charge with its fault.
@@ -36,6 +36,30 @@ pub(crate) struct Charge {
     pub(crate) entrance: Entrance,
     pub(crate) credentials: Credentials,
     pub(crate) judged: Judged,
+    /// Which of the forms of a card that the integration supports the customer has who tries again after an unknown outcome. The first
+    /// one is that of the first try; without as many forms it is the last one.
+    pub(crate) next_form: usize,
+    /// The orders that are charged too.
+    pub(crate) further: &'static [Further],
+}
+
+/// Orders that are charged after the first one has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Further {
+    /// One in each other form of a card.
+    EachForm,
+    /// One that the customer has open in two tabs of the browser, with a session or a card in each.
+    TwoTabs,
+    /// One for each other form of a card, which has another form of a card when it arrives again.
+    OtherForms,
+    /// One whose price changes after an unknown outcome.
+    OtherPrice,
+    /// One after whose payment the service is down.
+    Outage,
+    /// One whose capture meets the fault in place of its payment, if the integration reserves and captures at once.
+    Capture,
+    /// One whose capture is not made, and answered with HTTP 500 and a code, if so.
+    CaptureFailed,
 }
 
 impl Charge {
@@ -51,6 +75,8 @@ impl Charge {
         entrance: Entrance::Plain,
         credentials: Credentials::Right,
         judged: Judged::Money(Expect::Sale),
+        next_form: 0,
+        further: &[],
     };
 }
 
@@ -130,7 +156,8 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         let findings = two_orders::returning_customer(stage, story, way, &card).await?;
         return Ok(stage.judged(findings));
     }
-    let lines = lines(stage, story, way, &card)?;
+    let next = stage.troupe.ways.iter().take(story.next_form + 1).next_back().copied().filter(|_| story.next_form > 0);
+    let lines = lines(stage, story, [way, next.unwrap_or(way)], &card)?;
     perform(stage, story, &lines[0], &lines[0]).await?;
     if let Some(claim) = refuses_the_name(stage, story) {
         let why = format!("the integration sends no payment for an order of this name: it claims {claim}");
@@ -159,51 +186,9 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
     }
     findings.extend(untouched(stage, story).filter(|_| are_warnings(&findings)));
     if let Judged::Money(expect) = story.judged {
-        if EACH_FORM.contains(&drill.id) && are_warnings(&findings) {
-            findings.extend(other_forms(stage, story, expect).await?);
-        }
-        if TWO_FORMS.contains(&drill.id) && are_warnings(&findings) {
-            findings.extend(two_card_forms(stage, story, expect, way).await?);
-        }
+        further::play(stage, story, expect, way, &mut findings).await?;
     }
     Ok(stage.judged(findings))
-}
-
-/// Charges one order in each form but the first, until one fails.
-async fn other_forms(stage: &mut Stage, story: &Charge, expect: Expect) -> Result<Vec<Finding>, SetupError> {
-    let (name, ways) = (stage.order.clone(), stage.troupe.ways.clone());
-    let mut findings = Vec::new();
-    for (at, way) in ways.into_iter().enumerate().skip(1) {
-        stage.begin_part(&name, at, story.rules);
-        let card = card(stage, story.card);
-        let [line, next] = lines(stage, story, way, &card)?;
-        perform(stage, story, &line, &line).await?;
-        findings.extend(with_next_try(stage, expect, story, &next).await?);
-        findings.extend(untouched(stage, story).filter(|_| are_warnings(&findings)));
-        if !are_warnings(&findings) {
-            findings.iter_mut().for_each(|one| one.text = format!("by {}: {}", way.name(), one.text));
-            break;
-        }
-    }
-    Ok(findings)
-}
-
-/// Charges one order that the customer has open in two tabs of the browser, each with a card form of its own.
-async fn two_card_forms(
-    stage: &mut Stage,
-    story: &Charge,
-    expect: Expect,
-    way: Way,
-) -> Result<Vec<Finding>, SetupError> {
-    let name = stage.order.clone();
-    stage.begin_part(&name, 1, story.rules);
-    let card = card(stage, story.card);
-    let [line, other] = lines(stage, story, way, &card)?;
-    perform(stage, story, &line, &other).await?;
-    let mut findings = money(stage, expect, story)?;
-    let of = if way == Way::SessionKey { "sessions" } else { "cards" };
-    findings.iter_mut().for_each(|one| one.text = format!("one order with two {of}: {}", one.text));
-    Ok(findings)
 }
 
 /// Judges a charge. If its outcome is unknown to the integration, the customer tries again when the service is well, and both tries
@@ -223,7 +208,9 @@ async fn with_next_try(
     let is_met = untouched(stage, story).is_none();
     if story.runs == Runs::Once && is_doubtful && is_of_each && can_be_well && is_met && are_warnings(&findings) {
         stage.wire().set_faults(&[]);
-        stage.wire().note(Lane::Integration, Lane::Integration, "the customer tries again, and nothing goes wrong");
+        let form = Way::ALL.into_iter().find(|way| next.get(way.name()).is_some()).map_or("", Way::name);
+        let told = format!("the customer tries again by {form}, and nothing goes wrong");
+        stage.wire().note(Lane::Integration, Lane::Integration, told);
         let sent = |stage: &Stage| stage.exchanges().iter().filter(|one| one.is(On::Payment)).count();
         let sent_before = sent(stage);
         let ran = stage.run(Job::Charge, next).await;
@@ -319,10 +306,33 @@ pub(crate) fn input(stage: &Stage, amount: u64, currency: &str, source: &(&'stat
     input
 }
 
-/// Returns the line of an order, and one of the same order with another session or another card.
-fn lines(stage: &mut Stage, story: &Charge, way: Way, card: &Card) -> Result<[Value; 2], SetupError> {
+/// Returns the line that charges an order of another job, which the customer pays in another tab. None if the plan has no such job, or
+/// if its charges do not reach the service of this drill.
+pub(super) fn in_another_tab(stage: &mut Stage, order: &str) -> Result<Option<Value>, SetupError> {
+    let plan = &stage.troupe.plan;
+    let is_reached = plan.calls_shop(Job::Charge) == plan.calls_shop(stage.drill.job());
+    let Some(way) = stage.way(None).filter(|_| plan.has(Job::Charge) && is_reached) else {
+        let why = "not applicable: the plan has no job charge by which this order could be paid too";
+        stage.wire().note(Lane::Integration, Lane::Integration, why);
+        return Ok(None);
+    };
+    let card = card(stage, Scenario::Approved);
+    let source = stage.source(way, &card)?;
+    let mut line = input(stage, Charge::PLAIN.amount, Charge::PLAIN.currency, &source);
+    line["order"] = order.into();
+    Ok(Some(line))
+}
+
+/// The faults after which the outcome of a charge is unknown until the faults change.
+pub(super) const UNKNOWN: &[Rule] = &[
+    Rule::first(On::Payment, Act::DropReply),
+    Rule::all(On::Lookup, Act::Answer { executed: false, answer: Answer::Gateway(503) }),
+];
+
+/// Returns the line of an order, and one of the same order with another session or another card, which may have another form.
+fn lines(stage: &mut Stage, story: &Charge, ways: [Way; 2], card: &Card) -> Result<[Value; 2], SetupError> {
     let another = self::card(stage, story.card);
-    let sources = [stage.source(way, card)?, stage.source(way, &another)?];
+    let sources = [stage.source(ways[0], card)?, stage.source(ways[1], &another)?];
     Ok(sources.map(|source| input(stage, story.amount, story.currency, &source)))
 }
 

@@ -1,6 +1,7 @@
 //! The hosted checkout: the link, the payment on the page, and the public success page.
 
 mod amounts;
+mod link_and_card;
 mod two_links;
 
 use std::time::Duration;

@@ -97,7 +97,8 @@ async fn part(stage: &mut Stage, job: Job, story: &Later) -> Result<Vec<Finding>
     if story.runs == Runs::TwoOrders {
         line["order"] = format!("{}-2", stage.order).into();
     }
-    // A queue or a clerk tries an order again whose outcome is unknown.
+    // A queue or a clerk tries an order again whose outcome is unknown, when the service is up.
+    stage.wire().rise();
     if matches!(story.runs, Runs::TwoOrders | Runs::Again) || is_doubtful {
         stage.run(job, &line).await;
     }

@@ -1,5 +1,6 @@
 //! A payment with 3-D Secure: started, interrupted by the bank's challenge, and finished after the customer's return.
 
+mod by_card;
 mod other_order;
 mod two_starts;
 
@@ -60,6 +61,8 @@ pub(crate) enum Back {
     OtherOrder,
     /// In two tabs, in each of which the customer began to pay and authenticated.
     TwoStarts,
+    /// After the order was paid without 3-D Secure in another tab.
+    ByCard,
 }
 
 /// The price of orders that no shop refuses.
@@ -90,6 +93,7 @@ async fn part(stage: &mut Stage, story: &ThreeDSecure) -> Result<Vec<Finding>, S
     match story.back {
         Back::OtherOrder => return other_order::play(stage, story).await,
         Back::TwoStarts => return two_starts::play(stage, story).await,
+        Back::ByCard => return by_card::play(stage, story).await,
         Back::Once | Back::Twice | Back::TwoTabs => {}
     }
     let order = stage.order.clone();

@@ -69,6 +69,8 @@ pub(crate) enum Act {
     CutAfterHead,
     /// It is executed; the connection is closed without a reply.
     DropReply,
+    /// The same, and connections are refused until the faults change.
+    Outage,
     /// It is executed, and no reply is sent until the caller gives up.
     Hold,
     /// It is not executed, and no reply is sent until the caller gives up; then it arrives.
@@ -150,6 +152,7 @@ impl Act {
             Self::DropRequest => "request lost, connection closed",
             Self::CutAfterHead => "connection closed before the body arrived",
             Self::DropReply => "executed, reply lost",
+            Self::Outage => "executed, reply lost, and from now on the service is down",
             Self::Hold => "executed, reply held back until the caller gives up",
             Self::Late(_) => "request held back",
             Self::Twice { .. } => "delivered twice",
@@ -168,6 +171,7 @@ impl Act {
         matches!(
             self,
             Self::DropReply
+                | Self::Outage
                 | Self::Hold
                 | Self::Slow(_)
                 | Self::Edit(_)

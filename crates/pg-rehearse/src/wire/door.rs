@@ -1,12 +1,13 @@
 //! Accepts connections: plain, over TLS with a certificate, or not at all.
 
-use std::sync::Arc;
+use std::{io, net::SocketAddr, sync::Arc};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
+    sync::watch,
     task::JoinSet,
 };
 use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
@@ -35,11 +36,94 @@ impl Door {
     }
 }
 
-/// Accepts connections until the listener is dropped.
-pub(super) async fn listen(wire: Arc<Wire>, listener: TcpListener, door: Door) {
+/// Whether the service can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Up,
+    /// It is to refuse connections.
+    Falling,
+    Down,
+    /// It is to accept connections again.
+    Rising,
+}
+
+/// Takes the service down, and up again.
+pub(super) struct Reach {
+    state: watch::Sender<State>,
+    /// Whether its address belongs to a shop, and is held: connections are closed then, and not refused.
+    is_held: bool,
+}
+
+impl Reach {
+    pub(super) fn new(is_held: bool) -> Self {
+        Self { state: watch::Sender::new(State::Up), is_held }
+    }
+
+    pub(super) fn is_down(&self) -> bool {
+        *self.state.borrow() == State::Down
+    }
+
+    /// Takes the service down, and returns when it accepts no connection.
+    pub(super) async fn fall(&self) {
+        self.state.send_replace(if self.is_held { State::Down } else { State::Falling });
+        self.until(|state| state == State::Down).await;
+    }
+
+    /// Ends an outage.
+    pub(super) fn rise(&self) {
+        if self.is_down() {
+            self.state.send_replace(if self.is_held { State::Up } else { State::Rising });
+        }
+    }
+
+    /// Returns when an outage that is to end has ended.
+    pub(super) async fn risen(&self) {
+        self.until(|state| state != State::Rising).await;
+    }
+
+    async fn until(&self, is_reached: impl Fn(State) -> bool) {
+        // The sender lives as long as `self`.
+        drop(self.state.subscribe().wait_for(|state| is_reached(*state)).await);
+    }
+
+    /// Refuses connections until the outage ends. The port is kept: no other drill gets it as a free one.
+    async fn refuse(&self, listener: TcpListener) -> io::Result<TcpListener> {
+        let address = listener.local_addr();
+        drop(listener);
+        let kept = address.and_then(bound);
+        self.state.send_replace(State::Down);
+        self.until(|state| state == State::Rising).await;
+        let again = kept.and_then(|socket| socket.listen(BACKLOG));
+        self.state.send_replace(State::Up);
+        again
+    }
+}
+
+/// The number of connections that may wait.
+const BACKLOG: u32 = 1024;
+
+fn bound(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+/// Accepts connections until the task is ended.
+pub(super) async fn listen(wire: Arc<Wire>, mut listener: TcpListener, door: Door) {
     let mut connections = JoinSet::new();
     loop {
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = wire.reach.until(|state| state == State::Falling) => {
+                match wire.reach.refuse(listener).await {
+                    Ok(again) => listener = again,
+                    Err(error) => return wire.note(Lane::Wire, Lane::Wire, format!("the service stays down: {error}")),
+                }
+                continue;
+            }
+        };
+        let Ok((stream, _)) = accepted else { continue };
         while connections.try_join_next().is_some() {}
         let number = {
             let mut state = wire.state();
@@ -53,6 +137,7 @@ pub(super) async fn listen(wire: Arc<Wire>, listener: TcpListener, door: Door) {
 
 async fn take(wire: Arc<Wire>, mut stream: TcpStream, door: Door, number: u32) {
     match door {
+        _ if wire.reach.is_down() => wire.note(Lane::Integration, Lane::Wire, "the service is down: connection closed"),
         Door::Closing(first) if number <= first => {
             wire.note(Lane::Integration, Lane::Wire, "connection accepted, and closed at once");
         }

@@ -28,7 +28,8 @@ pub(super) async fn answer(wire: Arc<Wire>, request: Request<Incoming>) -> Resul
         return Ok(plain(StatusCode::NOT_FOUND, "the control interface is not part of the service"));
     }
     let mut exchange = Exchange::of(&parts);
-    if !wire.takes_request(exchange.head_bytes()) {
+    // A connection may be older than an outage.
+    if !wire.takes_request(exchange.head_bytes()) || wire.reach.is_down() {
         return Err(Cut);
     }
     // No other fault is decided before the body says whose order the request is about.
@@ -129,6 +130,11 @@ impl Wire {
             Some(Act::DropRequest | Act::CutAfterHead) => Err(Cut),
             Some(Act::DropReply) => {
                 self.execute(number, request);
+                Err(Cut)
+            }
+            Some(Act::Outage) => {
+                self.execute(number, request);
+                self.reach.fall().await;
                 Err(Cut)
             }
             Some(Act::Hold) => {

@@ -122,9 +122,38 @@ def next_reference(job):
 
 
 careful_charge = pay.charge
+step = "Auth"  # the type of transaction that is made or looked up now
+
+
+def reserved(job):
+    """Reserves, and captures at once, each under a reference of its own."""
+    def take(job, kind):
+        global step
+        step = kind
+        return careful_charge(job)
+    pay.FOLLOW_UPS = {"CancelPreAuth", "Refund"}
+
+    def differing(record, form):
+        other = careful_differing({**record, "transactionType": ""}, form)
+        return other | ({"transactionType"} if pay.shown(record, "transactionType") not in ("", step) else set())
+    pay.differing = differing
+    reservation = take(job, "PreAuth")
+    if reservation["claim"] != "paid" or (FAULT == "reserved-found-is-paid" and found):
+        return reservation
+    capture = take({**job, "order": job["order"] + "-capture", "reservation": reservation["transactionKey"]}, "Capture")
+    return reservation if capture["claim"] == "paid" else {"claim": "unknown"}
+
+
+found = []  # lookups that were made
 
 
 def charge(job):
+    if FAULT.startswith("reserved"):
+        return reserved(job)
+    if FAULT == "reference-of-form":
+        job = {**job, "order": job["order"] + "-" + min({"sessionKey", "card", "cardKey"} & set(job))}
+    if FAULT == "reference-of-price":
+        job = {**job, "order": "%s-%d" % (job["order"], job["amount"])}
     if FAULT == "new-reference":
         return new_reference(job)
     if FAULT == "blind-retry":
@@ -200,6 +229,10 @@ def outcome(payment):
 
 def payment(job, reference):
     method, form = careful_payment(job, reference)
+    if step == "PreAuth":
+        method = "transaction/preauth"
+    if step == "Capture":
+        method, form["transactionKey"] = "transaction/capturepreauth", job["reservation"]
     if FAULT == "two-decimals-everywhere" and job["currency"] == "JPY":
         form["itemPrice0"] = job["amount"] * 100
     if FAULT == "three-decimals-forgotten" and job["currency"] == "BHD":
@@ -223,6 +256,12 @@ def call(method, parameters):
         parameters = {"uniqueMerchantReference": "shop/" + parameters["uniqueMerchantReference"]}
     if method == "transaction/lookup" and FAULT == "lookup-misspelt":
         parameters = {"uniqueReference": parameters["uniqueMerchantReference"]}
+    if method == "transaction/lookup":
+        found.append(parameters)
+    if method == "transaction/capturepreauth":
+        value = parameters["itemPrice0"]
+        parameters = {name: parameters[name] for name in ("uniqueMerchantReference", "transactionKey")}
+        parameters["transactionValue"] = value
     begun = time.monotonic()
     if method != "transaction/lookup":
         sent.update(parameters)
@@ -237,6 +276,16 @@ def call(method, parameters):
     except pay.Unclear as unclear:
         if FAULT == "limit-is-not-charged" and "936" in str(unclear) and method != "transaction/lookup":
             print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
+        if FAULT == "refused-connection-is-not-charged" and "ConnectionRefusedError" in str(unclear):
+            print(json.dumps({"claim": "not-charged"}))
+            sys.exit(0)
+        unclear_captures = {"reserved-capture-unclear-is-paid": "paid", "reserved-capture-unclear-is-not-charged": "not-charged"}
+        if FAULT in unclear_captures and method == "transaction/capturepreauth":
+            print(json.dumps({"claim": unclear_captures[FAULT]}))
+            sys.exit(0)
+        if FAULT == "reserved-capture-error-is-paid" and method == "transaction/capturepreauth" and "error 108" in str(unclear):
+            print(json.dumps({"claim": "paid"}))
             sys.exit(0)
         if FAULT == "119-is-decline" and "119" in str(unclear):
             return {"transactionStatusCode": "901"}

@@ -15,9 +15,10 @@ use crate::{
     },
 };
 
-/// The first one is written without a separator of thousands: a page that is not read as paid then proves nothing. None survives a
-/// truncation in floating point, nor the last one two decimals.
-const ORDERS: [(u64, &str); 4] = [(1_012, "GBP"), (104_859, "GBP"), (104_859, "EUR"), (1_048_003, "BHD")];
+/// The first one survives every mistake: a page that is not read as paid then proves nothing. No other survives a truncation in floating
+/// point, of 32 bits (9.98) or of 64, nor the last one two decimals.
+const ORDERS: [(u64, &str); 6] =
+    [(1_000, "GBP"), (998, "GBP"), (1_012, "GBP"), (104_859, "GBP"), (104_859, "EUR"), (1_048_003, "BHD")];
 
 /// Pays orders of these prices, and comes back.
 pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
@@ -58,8 +59,8 @@ pub(super) async fn play(stage: &mut Stage) -> Result<Asked, SetupError> {
         let after_lookup = after_lookup(stage, &order, price, &key, before).await?;
         if !after_lookup.as_ref().is_some_and(page::says_paid) {
             let why = format!(
-                "the customer has paid {right}, but the success page does not say so after a lookup has shown the payment, as it does of {}: the value of a lookup has the \
-                 separators of its currency, 1,048.59 or 1.048,59",
+                "the customer has paid {right}, but the success page does not say so after a lookup has shown the payment, as it does of {}: compare whole numbers; \
+                 the value of a lookup has the separators of its currency, 1,048.59 or 1.048,59",
                 money(ORDERS[0].0, ORDERS[0].1)
             );
             let is_unread = is_first || after_lookup.is_none();

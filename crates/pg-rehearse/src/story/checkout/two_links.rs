@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{charges_of, not_read};
+use super::{charges_of, link_and_card, not_read};
 use crate::{
     finding::Finding,
     house::SetupError,
@@ -22,6 +22,9 @@ pub(super) async fn play(stage: &mut Stage, line: &Value, first: &str) -> Result
     let mut findings = one_after_the_other(stage, line, first).await?;
     if are_warnings(&findings) {
         findings.extend(at_once(stage).await?);
+    }
+    if are_warnings(&findings) {
+        findings.extend(link_and_card::play(stage).await?);
     }
     Ok(Ok(findings))
 }
