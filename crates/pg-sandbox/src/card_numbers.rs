@@ -25,7 +25,9 @@ const MOST_FIELDS: usize = 8;
 pub(crate) enum Search {
     /// The entered card number, wherever its digits occur in this order.
     Entered,
-    /// Also every other number of a card scheme with a valid check digit.
+    /// Also every other number of a card scheme with a valid check digit, unless it is part of a longer number (A225).
+    Whole,
+    /// Also such a number beside other digits.
     Likely,
     /// Also every run of 12 or more digits, since names have none.
     Any,
@@ -61,7 +63,8 @@ fn masked_digits<'a>(text: &'a str, entered: Option<&str>, search: Search) -> Co
             if search == Search::Any || row.len() > LONGEST_ROW {
                 hidden.hide(row.start(), row.len());
             } else {
-                row.likely(&mut check, |start, length| hidden.hide(start, length));
+                let beside_digits = search == Search::Likely;
+                row.likely(&mut check, beside_digits, |start, length| hidden.hide(start, length));
             }
         }
     }
@@ -143,8 +146,14 @@ fn without_cv2<'a>(text: Cow<'a, str>, cv2: Option<&str>) -> Cow<'a, str> {
     shown.into()
 }
 
-/// Which numbers a field is searched for.
-pub(crate) fn search_in(name: &str) -> Search {
+/// Returns a text of a token as it is stored and returned: as sent, but with its card numbers masked (A200).
+pub(crate) fn masked_in_token<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
+    let search = if search_in(name) == Search::Entered { Search::Entered } else { Search::Whole };
+    masked(text, None, search)
+}
+
+/// Which numbers a field of a card form is searched for.
+fn search_in(name: &str) -> Search {
     match name {
         "cardholderName" | "cardHolderName" | "cardDescription" => Search::Any,
         // Telephone numbers are as long as some card numbers, and one in ten has a valid check digit.
@@ -273,6 +282,14 @@ mod tests {
         ] {
             assert_eq!(masked(text, None, Search::Likely), wanted);
         }
+        for other in ["DE08337790519001514408", "1765031763019399145@x.example", "40000000000010001230", "202611281117"]
+        {
+            assert_eq!(masked(other, None, Search::Whole), other);
+        }
+        for number in [PAN, "no 4000 0000 0000 1000!", "4000.0000.0000.1000", "4006381300063", "%34000000000001000"] {
+            assert_ne!(masked(number, None, Search::Whole), number);
+        }
+        assert_eq!(masked_in_token("customerMobile", "4000000000006"), "4000000000006");
         assert_eq!(masked("4000000000001001", None, Search::Any), "400000******1001");
         assert_eq!(masked("20 26 11 21 100000", None, Search::Any), "20 26 11 ** 100000".replace("100000", "**0000"));
         assert!(masked(&"4".repeat(LONGEST_ROW + 1), None, Search::Likely).contains("***"));

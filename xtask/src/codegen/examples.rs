@@ -92,7 +92,6 @@ const OF_RECORD: &[(&str, &str, &str)] = &[
     ("ThreeDSecureInitiation", "transactionType", "3DSecureCheck"),
     ("AuthenticationStatus", "transactionStatusCode", "607"),
     ("AuthenticationStatus", "transactionStatus", "Success"),
-    ("AuthenticationStatus", "transactionType", "3DSAuthenticatedOnly"),
     ("EnterpriseTransaction", "value", "1,000.00"),
     ("SmsResult", "status", "1"),
 ];
@@ -100,6 +99,9 @@ const OF_RECORD: &[(&str, &str, &str)] = &[
 /// Fields that an example leaves out: they come in another situation than the one it shows.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("Transaction", "originalTransactionKey"),
+    ("ThreeDSecureInitiation", "bank*"),
+    ("AuthenticationStatus", "transactionType"),
+    ("AuthenticationStatus", "bank*"),
     ("RedirectData", "errors"),
     ("RedirectData", "errorCode"),
     ("RedirectData", "traceCode"),
@@ -107,7 +109,14 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ];
 
 /// Fields of a transaction that only a lookup shows (A21).
-const OF_LOOKUP: &[&str] = &["currency", "transactionValue", "createdOn"];
+const OF_LOOKUP: &[&str] = &[
+    "merchantReference",
+    "uniqueMerchantReference",
+    "merchantCustomerReference",
+    "currency",
+    "transactionValue",
+    "createdOn",
+];
 
 /// The last part of a name that an example gives to a parameter with a prefix.
 const AFTER_PREFIX: &[(&str, &str)] = &[("collect", "Newsletter"), ("bank", "AuthCode")];
@@ -192,7 +201,7 @@ pub(super) enum Sample {
 /// A record with a value in each field. `root` when it is a whole reply.
 pub(super) fn of_record(tables: &Tables, record: &Record, root: bool) -> Sample {
     let parts = record.fields.iter().filter(|part| {
-        let left_out = LEFT_OUT.contains(&(record.name.as_str(), part.wire.as_str()));
+        let left_out = LEFT_OUT.contains(&(record.name.as_str(), part.name().as_str()));
         let of_lookup = root && record.name == "Transaction" && OF_LOOKUP.contains(&part.wire.as_str());
         part.map.is_none() && !left_out && !of_lookup
     });

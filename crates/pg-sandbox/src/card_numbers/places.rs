@@ -78,8 +78,8 @@ impl Row<'_> {
     }
 
     /// Finds card-scheme numbers with a valid check digit: isolated ones, and those of the usual lengths
-    /// even beside other digits.
-    pub(super) fn likely(&self, check: &mut CheckDigits, mut found: impl FnMut(usize, usize)) {
+    /// also beside other digits if `beside_digits` is true.
+    pub(super) fn likely(&self, check: &mut CheckDigits, beside_digits: bool, mut found: impl FnMut(usize, usize)) {
         check.begin(self.digits);
         for (start, place) in self.places.iter().enumerate() {
             let digits = &self.digits[start..];
@@ -91,7 +91,7 @@ impl Row<'_> {
                 let ends = || self.places.get(start + length).is_none_or(|next| next.begins);
                 if length <= digits.len()
                     && check.is_right(start, length)
-                    && (GLUED.contains(&length) || (place.begins && ends()))
+                    && (beside_digits && GLUED.contains(&length) || (place.begins && ends()))
                 {
                     found(self.start + start, length);
                 }

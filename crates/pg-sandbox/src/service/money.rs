@@ -5,8 +5,8 @@ use pg_model::{Amount, Currency};
 /// Currencies whose amounts have a point between thousands and a comma before decimals, as in most of the countries
 /// that use them (A125).
 const COMMA_BEFORE_DECIMALS: &[&str] = &[
-    "ARS", "AZN", "BAM", "BRL", "CLP", "COP", "CRC", "DKK", "EUR", "IDR", "ISK", "MKD", "PYG", "RON", "RSD", "TRY",
-    "UYU", "VES", "VND",
+    "ARS", "AZN", "BAM", "BOB", "BRL", "CLF", "CLP", "COP", "COU", "CRC", "DKK", "EUR", "IDR", "ISK", "MKD", "PYG",
+    "RON", "RSD", "TRY", "UYI", "UYU", "UYW", "VES", "VND",
 ];
 
 /// Currency signs in English (CLDR); other currencies are written by their code.
@@ -105,6 +105,12 @@ mod tests {
             (1_234_567, "BHD", "1,234.567"),
             (999_999_999_999, "GBP", "9,999,999,999.99"),
             (99_999, "GBP", "999.99"),
+            // All currencies of a country have its format.
+            (12_345_678, "CLP", "12.345.678"),
+            (12_345_678, "CLF", "1.234,5678"),
+            (12_345_678, "COU", "123.456,78"),
+            (12_345_678, "UYI", "12.345.678"),
+            (12_345_678, "BOB", "123.456,78"),
         ] {
             assert_eq!(separated(minor, currency), wanted);
         }

@@ -60,6 +60,20 @@ fn a_callback_has_the_encoding_of_the_request() {
     }
 }
 
+// spec: 1 §3.2, §6, A72: A batch whose data is lost finishes too: its callback names it, and its retrieval is refused.
+#[test]
+fn a_spoiled_batch_has_a_callback_without_cards() {
+    let mut desk = Desk::new();
+    let key = desk.token(A, "c");
+    let batch = desk.request(&[&key], HOOK);
+    desk.tell(&format!("batches/{batch}/spoil"), "");
+    desk.wait(120);
+    let said: Value = serde_json::from_str(body(&desk.deliver(200))).unwrap();
+    assert_eq!((&said["batchKey"], &said["cardKeyDetails"]), (&json!(batch), &Value::Null));
+    assert_eq!(desk.refused("token/retrieveAccountUpdater", &[("batchKey", &batch)]).0, "181");
+    assert!(desk.due().is_empty());
+}
+
 // spec: 1 §3.2
 #[test]
 fn without_an_address_there_is_none() {

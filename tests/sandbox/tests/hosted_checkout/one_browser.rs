@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use http::{Method, Request};
 
-use crate::hosted_checkout::{CARD, DECLINED, PAN, Page, SILENT, Shop, with};
+use crate::hosted_checkout::{CARD, DECLINED, PAN, Page, SILENT, Shop, UNHEARD, with};
 
 /// Its bank asks for a challenge.
 const ASKS: &str = "4000000000005001";
@@ -198,4 +198,65 @@ fn payments_of_an_older_version_are_shown_by_their_cookie() {
         }
     }
     assert!(page.says("<form"), "{}", page.html);
+}
+
+// spec: 3 §3.1, A119, A136: Without visits left, the browser is shown what became of its form.
+#[test]
+fn a_limit_of_visits_hides_no_payment_from_the_browser_that_made_it() {
+    let mut shop = Shop::new();
+    for auto_redirect in ["0", "1"] {
+        let mut browser = Browser::default();
+        let token = shop.token(&[("token_redemptions", "1"), ("auto_redirect", auto_redirect)]);
+        let link = format!("/pay/{token}");
+        let form = browser.open(&mut shop, &link);
+        let lost = browser.pay_and_lose(&mut shop, &token, &form, PAN);
+        for path in [&link, &format!("{link}?again={}", lost.trans_key())] {
+            let receipt = browser.open(&mut shop, path);
+            assert!(receipt.status == 200 && receipt.says("Payment complete"), "{}", receipt.html);
+            assert!(receipt.trans_key() == lost.trans_key() && !receipt.says("another payment"), "{}", receipt.html);
+        }
+        let other = Browser::default().open(&mut shop, &link);
+        assert!(other.status == 410 && other.says("has expired") && !other.says(&lost.trans_key()), "{}", other.html);
+    }
+}
+
+// spec: 3 §3.1, A119, A136: While a payment can still be made, no page says that it cannot.
+#[test]
+fn a_limit_of_visits_leaves_an_open_form_and_a_challenge_payable() {
+    let mut shop = Shop::new();
+    let mut browser = Browser::default();
+    let token = shop.token(&[("token_redemptions", "1"), ("3D_secure", "1")]);
+    let link = format!("/pay/{token}");
+    let form = browser.open(&mut shop, &link);
+    let over = browser.open(&mut shop, &link);
+    assert!(over.status == 410 && over.says("still open"), "{}", over.html);
+    assert!(!over.says("no longer") && !over.says("No further"), "{}", over.html);
+    let challenge = browser.pay(&mut shop, &token, &form, ASKS).location().to_owned();
+    assert_eq!(browser.open(&mut shop, &link).location(), challenge);
+    let back = browser.lose(&mut shop, Method::POST, &challenge, "outcome=authenticate");
+    assert!(browser.open(&mut shop, back.location()).says("Payment complete"));
+    assert!(browser.open(&mut shop, &link).says("Payment complete"));
+}
+
+// spec: 2 §7, A93; 3 §3.1, A119, A136: Limits of visits and of uses together do not tell a charge whose answer was lost from none.
+#[test]
+fn limits_of_visits_and_uses_do_not_tell_an_unheard_charge_from_none() {
+    for (visits, wanted) in [("1", [410, 410, 410]), ("2", [200, 410, 410]), ("3", [200, 200, 410])] {
+        for card in [SILENT, UNHEARD] {
+            let mut shop = Shop::new();
+            let mut browser = Browser::default();
+            let token = shop.token(&[("token_redemptions", visits), ("token_uses", "1")]);
+            let link = format!("/pay/{token}");
+            let form = browser.open(&mut shop, &link);
+            browser.pay_and_lose(&mut shop, &token, &form, card);
+            let pages = [(); 3].map(|()| browser.open(&mut shop, &link));
+            assert_eq!(pages.each_ref().map(|page| page.status), wanted, "{card} {visits}");
+            assert!(
+                pages.iter().all(|page| page.says("It is unknown whether your card was charged")),
+                "{card} {visits}"
+            );
+            let left = shop.control(&format!("checkouts/{token}"))["redemptionsLeft"].clone();
+            assert_eq!(left, 0, "{card} {visits}");
+        }
+    }
 }

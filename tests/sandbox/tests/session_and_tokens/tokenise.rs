@@ -129,3 +129,38 @@ fn a_card_key_moves_its_token_to_another_transaction() {
     let same = [("transactionKey", again.as_str()), ("merchantCustomerReference", "a")];
     assert_eq!(key(&tokenised(&mut shop, &same)), card_key);
 }
+
+// spec: 1 §4.6, §4.7, A200: A token returns its texts as they were sent; only whole card numbers in them are masked.
+#[test]
+fn texts_of_a_token_are_returned_as_sent_unless_they_contain_a_card_number() {
+    let mut shop = Shop::new();
+    let paid = |shop: &mut Shop, name: &str| {
+        let card = [("cardNumber", PAN), ("cardExpiryMonth", "12"), ("cardExpiryYear", "30"), ("cardCV2", CV2)];
+        transaction(shop, "transaction/auth", &[&card[..], &[("cardholderName", name)]].concat())
+    };
+    for (text, wanted) in [
+        ("Order 202611281117", "Order 202611281117"),
+        ("DE08337790519001514408", "DE08337790519001514408"),
+        ("4006381333931", "4006381333931"),
+        ("1765031763019399145 ", "1765031763019399145 "),
+        // An article number that may be a card number.
+        ("4006381300063", "400638***0063"),
+        ("4000 0000 0000 1000", "4000 00** **** 1000"),
+    ] {
+        let transaction = paid(&mut shop, text);
+        let token = tokenised(&mut shop, &[("transactionKey", &transaction)]);
+        assert_eq!(token["card"]["cardholderName"], wanted);
+        let warned = |shop: &mut Shop| {
+            let newest = shop.control("requests?limit=1")[0].clone();
+            newest["warnings"].to_string().contains("like a card number")
+        };
+        assert_eq!(warned(&mut shop), text != wanted, "{text}");
+        for name in ["cardDescription", "cardholderAddressLine1"] {
+            shop.done("token/updateCardKeyDetails", &[("cardKey", &key(&token)), (name, text)]);
+            assert_eq!(warned(&mut shop), text != wanted, "{name} {text}");
+            let read = shop.done("token/lookup", &[("cardKey", &key(&token))])["cardKeyDetails"]["0"].clone();
+            let part = if name == "cardDescription" { "card" } else { "cardholderAddress" };
+            assert_eq!(read[part][name], wanted);
+        }
+    }
+}

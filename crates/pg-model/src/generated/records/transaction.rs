@@ -16,11 +16,11 @@ pub struct Transaction {
     pub transaction_key: TransactionKey,
     /// Data of the acquirer, such as bankAuthCode: name and text in their order. `bank*` (spec 2 §2.3).
     pub bank: Named,
-    /// The merchant's reference. `merchantReference` (spec 2 §2.3).
+    /// The merchant's reference; in lookups of the sandbox. `merchantReference` (spec 2 §2.3).
     pub merchant_reference: MerchantReference,
-    /// The reference that the transaction has used up. `uniqueMerchantReference` (spec 2 §2.3).
+    /// The reference that the transaction has used up; in lookups of the sandbox. `uniqueMerchantReference` (spec 2 §2.3).
     pub unique_merchant_reference: UniqueMerchantReference,
-    /// The merchant's reference of the customer. `merchantCustomerReference` (spec 2 §2.3).
+    /// The merchant's reference of the customer; in lookups of the sandbox. `merchantCustomerReference` (spec 2 §2.3).
     pub merchant_customer_reference: MerchantCustomerReference,
     /// Currency; in lookups of the sandbox, as the fields of a lookup are not shown. `currency` (spec 2 §2.3, assumption A21).
     pub currency: Currency,

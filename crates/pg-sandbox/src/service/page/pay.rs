@@ -63,15 +63,19 @@ fn find<'a>(context: &mut Context<'a>, token: &str) -> Result<Option<(CheckoutTo
 /// `redemption_redirect_url` if there is one (spec 3 §3.1, §6; A120).
 fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Result<Reply, Refusal> {
     let Some((mut token, merchant)) = find(context, token)? else { return Ok(ended::unknown()) };
-    let end = token.end(context.now).or_else(|| (!token.visit()).then_some(TokenEnd::Expired));
-    if end.is_none() {
-        context.records.put(&token)?;
-    }
+    let end = token.end(context.now);
     // The page must not reveal that a charge without an answer has used the token up (A93).
-    if (end.is_none() || token.unheard && end == Some(TokenEnd::UsedUp))
-        && let Some(result) = sent_before(context, &token, request)?
-    {
-        return Ok(result);
+    if end.is_none() || token.unheard && end == Some(TokenEnd::UsedUp) {
+        let left = if token.visit() { Visits::Left } else { Visits::UsedUp };
+        if left == Visits::Left {
+            context.records.put(&token)?;
+        }
+        if let Some(result) = sent_before(context, &token, request, left)? {
+            return Ok(result);
+        }
+        if left == Visits::UsedUp {
+            return Ok(ended::visits_used_up(&token));
+        }
     }
     if let Some(end) = end {
         return Ok(ended::page(&token, end));
@@ -94,26 +98,36 @@ fn visit(context: &mut Context<'_>, token: &str, request: &Request<Bytes>) -> Re
     remembered(context, reply, &token, SHOWN, &visit)
 }
 
+/// Whether the token can still be visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Visits {
+    Left,
+    UsedUp,
+}
+
 /// Returns what became of the form that this browser sent: its payment, unless the customer wants to make another one
 /// after it; a missing answer of the bank; or the challenge. The browser may not have received the reply to the form.
-/// When a customer goes back to the page, browsers request it anew and fill in the form as before (A136).
+/// When a customer goes back to the page, browsers request it anew and fill in the form as before (A136). Without
+/// visits left there is no new form.
 fn sent_before(
     context: &mut Context<'_>,
     token: &CheckoutToken,
     request: &Request<Bytes>,
+    visits: Visits,
 ) -> Result<Option<Reply>, Refusal> {
     let again = request.uri().query().and_then(|query| query.strip_prefix(paid::AGAIN));
     for cookie in [SHOWN, SENT] {
         let Some(visit) = visit_in(context, token, request, cookie)? else { continue };
         let Some((outcome, next)) = last_outcome(context, &visit)? else { continue };
         match &outcome {
-            FormOutcome::Approved { transaction } if again == Some(transaction) => {}
+            FormOutcome::Approved { transaction } if visits == Visits::Left && again == Some(transaction) => {}
             FormOutcome::Approved { transaction } => {
                 if let Some(payment) = context.records.get::<Payment>(transaction)? {
                     let reply = paid::before(context, token, &payment)?;
                     return remembered(context, reply, token, SENT, &visit.key).map(Some);
                 }
             }
+            FormOutcome::Unanswered { .. } if visits == Visits::UsedUp => return Ok(Some(ended::unanswered(token))),
             FormOutcome::Unanswered { .. } | FormOutcome::Challenged { .. } => {
                 let entered = Entered::of_customer(&token.user);
                 return shown(context, token, &visit.key, &entered, &outcome, next.as_deref(), Replay::Yes).map(Some);

@@ -4,7 +4,7 @@
 use pg_model::{AccountUpdaterBatch, Card, Flag, UpdatedCard};
 
 use super::{super::callback, Context, Merchant, Refusal};
-use crate::records::{Batch, BatchCards, BatchEntry, NewToken};
+use crate::records::{Batch, BatchEntry, NewToken};
 
 mod answer;
 mod finish;
@@ -14,11 +14,11 @@ mod retrieve;
 pub(in crate::service) use finish::finish_batches;
 
 /// A finished batch for retrieval and for its callback (spec 1 §2.2): every submitted card in its order (A75).
-fn shown(batch: &Batch, cards: &BatchCards) -> AccountUpdaterBatch {
+fn shown(batch: &Batch, cards: &[BatchEntry]) -> AccountUpdaterBatch {
     AccountUpdaterBatch::default().with(|record| {
         record.batch_key = batch.key.as_str().into();
         record.created_on = batch.created.with_offset();
-        record.card_key_details = cards.entries.iter().map(entry).collect();
+        record.card_key_details = cards.iter().map(entry).collect();
     })
 }
 

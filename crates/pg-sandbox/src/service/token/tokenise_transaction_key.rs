@@ -8,7 +8,7 @@ use pg_model::{
 use super::{super::method::Serve, Context, Merchant, Refusal, detail, find, fits};
 use crate::codes::SandboxErrorCode;
 use crate::{
-    assumed,
+    assumed, card_numbers,
     records::{CardToken, Details, HeldCard, Payment, PaymentKind},
     store::Query,
 };
@@ -106,6 +106,12 @@ fn create(
         key,
     };
     context.records.put(&token)?;
+    for (name, text) in payment.details.iter().filter(|(name, _)| is_kept(name)) {
+        if card_numbers::masked_in_token(name, text) != text.as_str() {
+            context.basis.assume(assumed::CARD_NUMBERS_IN_FREE_TEXT);
+            context.warn(&format!("{name} contains a value like a card number, which is masked in the token"));
+        }
+    }
     Ok(token)
 }
 
@@ -132,12 +138,13 @@ fn is_of_card(name: &str) -> bool {
     matches!(name, "cardholderName" | "cardDescription")
 }
 
-/// Returns a text cut to the record's length, since the hosted service accepts longer ones (A65). The documents give no
-/// length for the card's own texts (spec 1 §2.1).
+/// Returns a text without card numbers (A200), cut to the record's length, since the hosted service accepts longer ones
+/// (A65). The documents give no length for the card's own texts (spec 1 §2.1).
 fn fitting(name: &str, text: &str) -> String {
+    let text = card_numbers::masked_in_token(name, text);
     match UpdateCardKeyDetails::INFO.field(name).map(|field| field.length) {
         Some(Length::Between(_, most)) if !is_of_card(name) => text.chars().take(most.into()).collect(),
-        _ => text.to_owned(),
+        _ => text.into_owned(),
     }
 }
 

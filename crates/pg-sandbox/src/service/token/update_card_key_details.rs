@@ -22,7 +22,7 @@ impl Serve for UpdateCardKeyDetails {
 }
 
 /// Writes every detail that is sent, and removes details that are sent without a value, including the expiry (spec 1
-/// §4.6 rule 1). A card number in a text is masked.
+/// §4.6 rule 1). A card number in a text is masked (A200).
 struct Change<'a>(&'a mut CardToken);
 
 impl ParameterSink for Change<'_> {
@@ -35,7 +35,7 @@ impl ParameterSink for Change<'_> {
             "cardExpiryYear" => self.0.card.expiry_year = expiry::four_digits(value),
             _ if value.is_empty() => drop(self.0.details.remove(name)),
             _ => {
-                let shown = card_numbers::masked(value, None, card_numbers::search_in(name));
+                let shown = card_numbers::masked_in_token(name, value);
                 self.0.details.insert(name.to_owned(), shown.into_owned());
             }
         }

@@ -8,7 +8,6 @@ use super::{Context, Refusal};
 use crate::codes::SandboxErrorCode;
 use crate::{
     assumed,
-    card_numbers::{self, Search},
     merchants::Merchant,
     records::{Details, Payment, Service},
     secret::Secret,
@@ -154,12 +153,7 @@ impl ParameterSink for Recorded {
 
     fn parameter(&mut self, field: &'static Field, name: &str, value: &str) {
         if !field.sensitive && !value.is_empty() && !OWN_FIELDS.contains(&field.wire) {
-            // A card number entered in the name would be returned with a token of this card (spec 2 §1.1).
-            let shown = match field.wire {
-                "cardholderName" => card_numbers::masked(value, None, Search::Any),
-                _ => value.into(),
-            };
-            self.0.insert(name.to_owned(), shown.into_owned());
+            self.0.insert(name.to_owned(), value.to_owned());
         }
     }
 

@@ -31,6 +31,19 @@ pub(super) fn page(token: &CheckoutToken, end: TokenEnd) -> Reply {
     gone(token, title, text, !token.paid)
 }
 
+/// Returns the page of a token without visits left. Nothing says that it cannot be paid: a form that is still open can
+/// be sent, and a challenge can be passed.
+pub(super) fn visits_used_up(token: &CheckoutToken) -> Reply {
+    if token.unheard {
+        return unanswered(token);
+    }
+    let paid = if token.paid { " What was paid here before is not affected." } else { "" };
+    let text = format!(
+        "It was opened as often as the shop allows. If the payment page is still open elsewhere, you can pay there.{paid}"
+    );
+    gone(token, EXPIRED, &text, !token.paid)
+}
+
 /// Returns the page of an ended token for a customer whose payment the bank did not answer. It is the same whether the
 /// bank has charged or not (A93).
 pub(super) fn unanswered(token: &CheckoutToken) -> Reply {

@@ -11,7 +11,7 @@ use super::{
     shown,
 };
 use crate::{
-    records::{Batch, BatchCards, CallbackKind, CardToken, HeldCard, NewToken, UpdaterAnswer},
+    records::{Batch, BatchCards, BatchEntry, CallbackKind, CardToken, HeldCard, NewToken, UpdaterAnswer},
     service::token::detail,
     store::{Query, StoreError, StoredRecord as _},
     timestamp::Timestamp,
@@ -41,8 +41,9 @@ pub(in crate::service) fn finish_batches(context: &mut Context<'_>) -> Result<()
 
 fn finish(context: &mut Context<'_>, mut batch: Batch) -> Result<(), StoreError> {
     batch.finished = true;
-    match context.records.get::<BatchCards>(&batch.key)? {
-        Some(mut cards) => {
+    let mut cards = context.records.get::<BatchCards>(&batch.key)?;
+    match &mut cards {
+        Some(cards) => {
             let answers = answers(context)?;
             for entry in &mut cards.entries {
                 let token = context.records.get_of::<CardToken>(&batch.merchant, &entry.old_card_key)?;
@@ -58,13 +59,13 @@ fn finish(context: &mut Context<'_>, mut batch: Batch) -> Result<(), StoreError>
                     Err(NotOurs) => batch.spoiled = true,
                 }
             }
-            context.records.put(&cards)?;
-            if !batch.spoiled {
-                call_back(context, &batch, &cards)?;
-            }
+            context.records.put(&*cards)?;
         }
         None => batch.spoiled = true,
     }
+    // The callback says that the batch has finished, also if its cards cannot be read (A72).
+    let readable = cards.filter(|_| !batch.spoiled).map(|cards| cards.entries);
+    call_back(context, &batch, &readable.unwrap_or_default())?;
     context.records.put(&batch)
 }
 
@@ -136,7 +137,7 @@ fn shown_of(token: &CardToken) -> NewToken {
 }
 
 /// Schedules one callback, in the encoding of the request (spec 1 §6).
-fn call_back(context: &mut Context<'_>, batch: &Batch, cards: &BatchCards) -> Result<(), StoreError> {
+fn call_back(context: &mut Context<'_>, batch: &Batch, cards: &[BatchEntry]) -> Result<(), StoreError> {
     let Some(url) = &batch.callback_url else { return Ok(()) };
     let content_type = match batch.encoding() {
         Encoding::Xml => "application/xml; charset=utf-8",

@@ -35,6 +35,6 @@ impl Serve for RetrieveAccountUpdater {
             assumed::THE_NEW_TOKEN_OF_AN_UPDATED_CARD,
             assumed::ENTRIES_OF_A_FINISHED_BATCH,
         ]);
-        Ok(shown(&batch, &cards))
+        Ok(shown(&batch, &cards.entries))
     }
 }
