@@ -1,21 +1,26 @@
-//! The program in README.md: its text and its behaviour.
+//! The program in README.md and the refund in docs/guide/first-payment.md: their text and their behaviour.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::net::TcpListener;
+
 use bytes::Bytes;
 use http::Request;
-use pg_hyper::{DurableFile, Transport as _};
-use pg_model::{Auth, CardDetails, Encoding};
+use pg_hyper::{Client, DurableFile, Transport as _};
+use pg_model::{Auth, CardDetails, Encoding, Outcome, TransactionKey};
 use pg_tests::{
-    ledger,
-    shop::{Shop, order},
+    clocks, ledger,
+    shop::{Shop, account_at, order},
 };
 
 use program::pay;
+use refund::refund;
 
 #[allow(dead_code, unreachable_pub, reason = "an example of its own")]
 #[path = "../examples/first_payment.rs"]
 mod program;
+#[allow(unreachable_pub, reason = "shown in a guide")]
+mod refund;
 
 /// The card of the program, which is approved.
 const CARD: &str = "4000000000001000";
@@ -27,6 +32,13 @@ fn the_readme_shows_the_program_that_is_tested() {
     let program = include_str!("../examples/first_payment.rs");
     assert!(shown.starts_with("use std::") && program.ends_with(&format!("\n\n{shown}")), "they differ");
     assert!(page.find("client.charge(payment)").unwrap() < page.find("client.call(").unwrap(), "the safe way first");
+}
+
+#[test]
+fn the_guide_shows_the_refund_that_is_tested() {
+    let page = include_str!("../../docs/guide/first-payment.md");
+    let shown = page.split("```rust,no_run\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(include_str!("first_payment/refund.rs").ends_with(&format!("\n\n{shown}")), "they differ");
 }
 
 #[tokio::test]
@@ -90,4 +102,70 @@ async fn a_decline_is_certain_and_the_program_forgets_the_charge() {
     assert_eq!(file.saved().unwrap(), None, "an unknown outcome would keep the file");
     let [declined] = &ledger::under(&shop.client, "order-7").await[..] else { panic!("not one payment") };
     assert_eq!(declined.transaction_status_code, "901");
+}
+
+/// A client whose pauses take no time.
+fn patient(base: &str) -> Client {
+    Client::builder(account_at(base, "main")).unwrap().clock(clocks::leaping()).build()
+}
+
+/// Of a payment of this amount in pence.
+async fn paid(shop: &Shop, pence: u64) -> TransactionKey {
+    let payment = Auth::new(CardDetails::new(CARD, "12", "49"), order("order-7", pence));
+    let Outcome::Approved(paid) = shop.client.call(&payment).await.unwrap() else { panic!("not paid") };
+    paid.transaction_key.as_str().into()
+}
+
+#[tokio::test]
+async fn a_refund_that_was_not_sent_is_sent_by_the_next_run_and_by_none_after_it() {
+    let shop = Shop::open(Encoding::Json).await;
+    let paid = paid(&shop, 499).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| DurableFile::new(folder.path().join(name));
+    let run = async |client: &Client| {
+        refund(client, paid.clone(), file("refund-7-1.txt"), file("refund-7-1.json")).await.unwrap()
+    };
+
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let down = patient(&format!("http://{closed}"));
+    assert_eq!([run(&down).await, run(&down).await], ["not sent", "not sent"]);
+
+    let client = patient(&shop.server.base_url());
+    let refunded = run(&client).await;
+    assert!(refunded.starts_with("refunded: "), "{refunded}");
+    // The second one without a service: it sends nothing.
+    assert_eq!([run(&client).await, run(&down).await], [refunded.clone(), refunded]);
+    assert_eq!(file("refund-7-1.json").saved().unwrap(), None);
+    assert_eq!(ledger::under(&shop.client, "refund-7-1").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_refund_with_a_lost_reply_stays_unknown_and_is_not_sent_again() {
+    let shop = Shop::open(Encoding::Json).await;
+    let paid = paid(&shop, 499).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| DurableFile::new(folder.path().join(name));
+    shop.control("faults", r#"{"method": "transaction/refund", "kind": "drop-request"}"#).await;
+    let client = patient(&shop.server.base_url());
+    for _ in 0..2 {
+        let outcome = refund(&client, paid.clone(), file("refund-7-1.txt"), file("refund-7-1.json")).await.unwrap();
+        assert!(outcome.starts_with("unknown: "), "{outcome}");
+        assert!(file("refund-7-1.json").saved().unwrap().is_some() && !file("refund-7-1.txt").path().exists());
+    }
+    // The first request did not arrive, and no run sent another one.
+    assert!(ledger::under(&shop.client, "refund-7-1").await.is_empty());
+}
+
+#[tokio::test]
+async fn a_refund_that_the_service_refuses_has_ended() {
+    let shop = Shop::open(Encoding::Json).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| DurableFile::new(folder.path().join(name));
+    let client = patient(&shop.server.base_url());
+    let unknown = || TransactionKey::from("0123456789abcdef0123456789abcdef");
+    let run = async || refund(&client, unknown(), file("refund-7-1.txt"), file("refund-7-1.json")).await.unwrap();
+    let refused = run().await;
+    assert!(refused.starts_with("refused, not executed: "), "{refused}");
+    assert_eq!(run().await, refused);
+    assert_eq!(file("refund-7-1.json").saved().unwrap(), None);
 }

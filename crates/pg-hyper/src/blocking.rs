@@ -32,10 +32,16 @@
 //!     Some(saved) => client.resume_charge(&saved, Some(auth))?,
 //!     None => client.charge(auth)?,
 //! };
-//! match charging.store_in(file).run() {
+//! let charged = charging.store_in(file.clone()).run();
+//! match &charged {
 //!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     ChargeOutcome::Unknown { reconcile, .. } => println!("park the order: {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),
+//! }
+//! // … record the outcome in the order, durably …
+//! if !matches!(charged, ChargeOutcome::Unknown { .. }) {
+//!     // After an unknown outcome, the state is kept, so that the next run looks the payment up.
+//!     file.remove()?;
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -107,7 +113,8 @@ impl<T: Transport> Client<T> {
     /// Waits for any future of the [async client](Self::inner).
     ///
     /// ```no_run
-    /// # use pg_hyper::{blocking::Client, proto::{RawRequest, model::Token}};
+    /// use pg_hyper::{blocking::Client, proto::{RawRequest, model::Token}};
+    ///
     /// # fn find(client: Client) -> Result<(), Box<dyn std::error::Error>> {
     /// let token: Token = client.wait(client.inner().call_raw(&RawRequest::token("lookup").parameter("cardKey", "4F2C-91")))?;
     /// # Ok(())

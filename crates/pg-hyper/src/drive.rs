@@ -49,17 +49,24 @@ use receipts::ReceiptHandles;
 /// A machine without demands can be awaited or spawned:
 ///
 /// ```no_run
-/// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::Auth}};
+/// use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::Auth}};
+///
 /// # async fn pay(client: Client, payment: Auth, file: DurableFile) -> Result<(), Box<dyn std::error::Error>> {
 /// let charging = match file.saved()? {
 ///     Some(saved) => client.resume_charge(&saved, Some(payment))?,
 ///     None => client.charge(payment)?,
 /// };
-/// match charging.store_in(file).await {
+/// let charged = charging.store_in(file.clone()).await;
+/// match &charged {
 ///     ChargeOutcome::Approved(paid) => println!("paid, transaction {}", paid.transaction_key),
 ///     // The order may have been paid: make this lookup later.
 ///     ChargeOutcome::Unknown { reconcile, .. } => println!("outcome unknown: {reconcile:?}"),
 ///     other => println!("not paid: {other:?}"),
+/// }
+/// // … record the outcome in the order, durably …
+/// if !matches!(charged, ChargeOutcome::Unknown { .. }) {
+///     // After an unknown outcome, the state is kept, so that the next run looks the payment up.
+///     file.remove()?;
 /// }
 /// # Ok(())
 /// # }
@@ -69,7 +76,8 @@ use receipts::ReceiptHandles;
 /// [`handle_input`](Self::handle_input) takes the answer:
 ///
 /// ```no_run
-/// # use pg_hyper::{DriveStep, Transport, Drive, proto::machine::Machine};
+/// use pg_hyper::{DriveStep, Transport, Drive, proto::machine::Machine};
+///
 /// # async fn go<M: Machine, T: Transport + Clone + 'static>(mut drive: Drive<M, T>, answer: impl Fn(M::Demand) -> M::Input) -> M::Outcome {
 /// loop {
 ///     match drive.next().await {
@@ -204,7 +212,8 @@ where
     /// `true`. So do not return an error for a row that exists already.
     ///
     /// ```no_run
-    /// # use pg_hyper::{Client, ThreeDSecureDrive, proto::machine::SavedState};
+    /// use pg_hyper::{Client, ThreeDSecureDrive, proto::machine::SavedState};
+    ///
     /// # async fn update(sql: &str, parameters: [String; 2]) -> Result<u64, std::io::Error> { Ok(1) }
     /// # fn resume(client: Client, saved: SavedState) -> Result<ThreeDSecureDrive, Box<dyn std::error::Error>> {
     /// let payment = client.resume_three_d_secure(&saved)?.store_if(|previous, new| async move {

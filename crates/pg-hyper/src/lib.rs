@@ -45,11 +45,17 @@
 //!     Some(saved) => client.resume_charge(&saved, Some(auth))?,
 //!     None => client.charge(auth)?,
 //! };
-//! match charging.store_in(file).await {
+//! let charged = charging.store_in(file.clone()).await;
+//! match &charged {
 //!     ChargeOutcome::Approved(paid) => println!("paid: {}", paid.transaction_key),
 //!     // The order may have been paid: make this lookup later.
 //!     ChargeOutcome::Unknown { reconcile, why } => println!("park the order: {why}, {reconcile:?}"),
 //!     other => println!("not paid: {other:?}"),
+//! }
+//! // … record the outcome in the order, durably …
+//! if !matches!(charged, ChargeOutcome::Unknown { .. }) {
+//!     // After an unknown outcome, the state is kept, so that the next run looks the payment up.
+//!     file.remove()?;
 //! }
 //! # Ok(())
 //! # }

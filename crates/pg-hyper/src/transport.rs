@@ -29,9 +29,9 @@ use crate::TransportError;
 /// ```
 /// use std::convert::Infallible;
 /// use bytes::Bytes;
-/// # use pg_hyper::{Client, proto::{Account, BaseUrl, Credentials}};
-/// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
+/// use pg_hyper::{Client, proto::{Account, BaseUrl, Credentials}};
 ///
+/// # let account = Account::new(BaseUrl::parse("https://gateway.example").unwrap(), Credentials::new("k", "p", "s"));
 /// let client = Client::with_transport(account, |_: http::Request<Bytes>| async {
 ///     Ok::<_, Infallible>(http::Response::new(Bytes::from_static(b"<serviceResponse><result>OK</result></serviceResponse>")))
 /// });

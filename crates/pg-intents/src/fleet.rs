@@ -189,8 +189,9 @@ impl<S: IntentStore, T: Transport + Clone + 'static> Fleet<S, T> {
     /// A payment is not an operation:
     ///
     /// ```compile_fail,E0277
-    /// # use pg_hyper::proto::model::AuthCardKey;
-    /// # use pg_intents::{Fleet, SqliteStore};
+    /// use pg_hyper::proto::model::AuthCardKey;
+    /// use pg_intents::{Fleet, SqliteStore};
+    ///
     /// async fn pay(fleet: &Fleet<SqliteStore>, payment: AuthCardKey) {
     ///     let paid = fleet.operation("order-7", payment).await; // fleet.charge(payment)
     /// }

@@ -153,7 +153,8 @@ pub trait IntentStore: Send + Sync + 'static {
     /// beyond `total`, which workers with a larger `total` have, are neither counted nor forgotten. A share whose
     /// lease has expired may be taken, and is not used before `quarantine` is over. If `most` is 0, no share is taken, and the leases of
     /// the worker's shares end after `lease`. Otherwise, if the worker gets fewer than it wants, leases of other workers that
-    /// would end after more than `longest` are shortened to `longest`. Returns the number of shares that may be used now.
+    /// would end after more than `longest` are shortened to `longest`. Returns the number of shares within
+    /// `total` that the worker has then, without those that rest.
     fn shares(&self, wish: ShareWish<'_>) -> impl Future<Output = Result<u32, StoreError>> + Send;
 
     /// Stores why no process may send for this account, unless there is a reason already; `None` permits sending again.

@@ -105,12 +105,11 @@ impl Account {
     /// `pg_sandbox::dialect()`.
     ///
     /// ```
-    /// # use pg_proto::{Account, BaseUrl, Credentials};
-    /// use pg_proto::model::dialect::{Dialect, StatusEntry};
+    /// use pg_proto::{Account, BaseUrl, Credentials, model::dialect::{Dialect, StatusEntry}};
     ///
     /// let mut dialect = Dialect::documented();
     /// dialect.declined.push(StatusEntry::new("651", 11));
-    /// # let base = BaseUrl::parse("https://gateway.example")?;
+    /// let base = BaseUrl::parse("https://gateway.example")?;
     /// let account = Account::new(base, Credentials::new("key", "password", "sha key")).with_dialect(dialect);
     /// assert!(account.dialect().is_declined(&"651".into()));
     /// # Ok::<(), pg_proto::BaseUrlError>(())

@@ -21,6 +21,7 @@ use crate::{
 
 pub(super) mod address;
 mod directives;
+mod known;
 mod parked;
 mod sealing;
 mod stops;
@@ -29,7 +30,7 @@ mod watch;
 
 /// Shows the payments of a fleet (pg-intents), and tells its workers what to do with them
 ///
-/// The store is a SQLite file, or a PostgreSQL database in a program that was built with the feature postgres.
+/// Without a subcommand it lists payments. The store is a SQLite file, or a PostgreSQL database in a program that was built with the feature postgres.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
     /// The store: a SQLite file, or postgres://user@host:port/database
     #[arg(long, value_name = "FILE|URL", env = "PG_INTENTS_STORE", hide_env_values = true, value_parser = address::parser())]
     store: String,
-    /// The account, by its name in the store: only its payments are shown or changed; required by resume
+    /// The account, by its whole name in the store, which `show` prints: only its payments are shown or changed; required by resume
     #[arg(long, value_name = "ACCOUNT", global = true, value_parser = crate::account::name())]
     account: Option<String>,
     /// The key file of a sealed store, 64 hexadecimal digits; without it, PG_INTENTS_KEY holds the key. Without a key,
@@ -219,6 +220,9 @@ async fn over<S: RewritableStore>(store: S, arguments: &Arguments, json: bool) -
 }
 
 async fn act<S: IntentStore>(store: &S, arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
+    if !matches!(arguments.action, Some(Action::Migrate { .. } | Action::Reseal { .. })) {
+        known::check(store, arguments).await?;
+    }
     match &arguments.action {
         None => list(store, arguments, json).await,
         Some(Action::Migrate { .. }) => {

@@ -105,6 +105,7 @@ fn with_outcome(outcome: &str) -> IntentEnd {
 /// Over an empty store.
 async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     pg(["intents", "--store", path]).run().ends(0).says("no payments");
+    pg(["intents", "--store", path, "--account", "shop"]).run().ends(2).says("accounts with payments: none");
     pg(["intents", "--store", path, "migrate", "--print"]).run().ends(0).prints("CREATE TABLE payment_intents");
     let json = |arguments: &[&str]| {
         let ended = pg([&["intents", "--json", "--store", path], arguments].concat()).run().ends(0);
@@ -136,6 +137,20 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
         |action: &str, reference: &str| pg(["intents", "--store", path, "--account", "shop", action, reference]).run();
     of_shop("show", "order-open").ends(0).prints("shop-1#1 1 begun");
     of_shop("show", "order-none").ends(1).says("no payment has this reference");
+    for action in [
+        &[][..],
+        &["--json"],
+        &["show", "order-open"],
+        &["park", "order-open"],
+        &["reconcile", "--parked"],
+        &["resume"],
+    ] {
+        // A part of a name, or a name with an earlier address.
+        pg([&["intents", "--store", path, "--account", "sho"], action].concat())
+            .run()
+            .ends(2)
+            .says("sho: the store has no payments of this account; accounts with payments: another shop, shop\n");
+    }
     of_shop("park", "order-open").ends(0).says("parked");
     assert_eq!(row(store, "order-open").await.status, IntentStatus::Parked);
     of_shop("reconcile", "order-open").ends(0).says("a worker takes it");
@@ -150,6 +165,7 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     assert_eq!(of_shop_as_json(&["resume"])["reason"], "wrong credentials");
     store.stop("shop", Some("wrong credentials")).await.unwrap();
     pg(["intents", "--store", path, "--account", "shop", "resume"]).run().ends(0).says("may send again");
+    pg(["intents", "--store", path, "--account", "shop", "resume"]).run().ends(1).says("sending is not stopped");
     assert_eq!(store.stopped("shop").await.unwrap(), None);
 }
 

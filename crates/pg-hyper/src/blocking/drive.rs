@@ -22,8 +22,13 @@ use crate::{DriveError, DriveStep, DurableFile, HyperTransport, StoreError, Tran
 ///         Some(saved) => client.resume_charge(&saved, Some(payment))?,
 ///         None => client.charge(payment)?,
 ///     };
-///     let outcome = charging.store_in(file).run();
+///     let outcome = charging.store_in(file.clone()).run();
 ///     println!("{outcome}");
+///     // … record the outcome in the order, durably …
+///     if !matches!(outcome, ChargeOutcome::Unknown { .. }) {
+///         // After an unknown outcome, the state is kept, so that the next run looks the payment up.
+///         file.remove()?;
+///     }
 ///     Ok(matches!(outcome, ChargeOutcome::Approved(_)))
 /// }
 /// ```

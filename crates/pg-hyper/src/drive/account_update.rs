@@ -69,7 +69,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [`machine::account_update`](pg_proto::machine::account_update) for its promises.
     ///
     /// ```no_run
-    /// use pg_hyper::{Client, DurableFile, UpdateEvent, proto::machine::account_update::UpdatePlan};
+    /// use pg_hyper::{Client, DurableFile, UpdateEvent, proto::machine::account_update::{UpdateEnd, UpdatePlan}};
     ///
     /// # async fn refresh(client: Client, keys: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
     /// let plan = UpdatePlan::new("updater key");
@@ -78,11 +78,13 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///     Some(saved) => client.resume_update(&saved, plan, keys.into_iter())?,
     ///     None => client.update_accounts(plan, keys.into_iter())?,
     /// };
-    /// let mut updating = updating.store_in(file);
+    /// let mut updating = updating.store_in(file.clone());
     /// while let Some(update) = updating.next().await? {
     ///     match update {
     ///         UpdateEvent::Progress(progress) => println!("{} of {}", progress.finished, progress.read),
     ///         UpdateEvent::Result(batch) => println!("batch {}: {} cards", batch.number, batch.entries.len()),
+    ///         // Another list begins with another state; after every other end this one is resumed.
+    ///         UpdateEvent::Ended(summary) if summary.end == UpdateEnd::Complete => file.remove()?,
     ///         UpdateEvent::Ended(summary) => println!("{:?}", summary.end),
     ///     }
     /// }

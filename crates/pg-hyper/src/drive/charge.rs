@@ -25,8 +25,10 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// Nothing is sent before the charge is awaited.
     ///
     /// ```no_run
-    /// use pg_hyper::{Client, proto::machine::charge::ChargeOutcome};
-    /// # use pg_hyper::proto::{machine::Reconcile, model::{AuthSessionKey, Currency, Item, Order, SessionKey}};
+    /// use pg_hyper::{
+    ///     Client,
+    ///     proto::{machine::{Reconcile, charge::ChargeOutcome}, model::{AuthSessionKey, Currency, Item, Order, SessionKey}},
+    /// };
     /// # fn settle(_: ChargeOutcome) {}
     /// # fn park(_: Reconcile) {}
     ///
@@ -45,14 +47,20 @@ impl<T: Transport + Clone + 'static> Client<T> {
     /// [`resume_charge`](Self::resume_charge):
     ///
     /// ```no_run
-    /// # use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::AuthCardKey}};
+    /// use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::AuthCardKey}};
+    ///
     /// # async fn pay(client: Client, auth: AuthCardKey) -> Result<ChargeOutcome, Box<dyn std::error::Error>> {
     /// let file = DurableFile::new("order-7.json");
     /// let charging = match file.saved()? {
     ///     Some(saved) => client.resume_charge(&saved, Some(auth))?,
     ///     None => client.charge(auth)?,
     /// };
-    /// let outcome = charging.store_in(file).await;
+    /// let outcome = charging.store_in(file.clone()).await;
+    /// // … record the outcome in the order, durably …
+    /// if !matches!(outcome, ChargeOutcome::Unknown { .. }) {
+    ///     // After an unknown outcome, the state is kept, so that the next run looks the payment up.
+    ///     file.remove()?;
+    /// }
     /// # Ok(outcome)
     /// # }
     /// ```

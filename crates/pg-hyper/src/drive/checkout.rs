@@ -39,7 +39,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///     Some(saved) => client.resume_checkout(&saved, Default::default())?,
     ///     None => client.checkout(request, Default::default())?,
     /// };
-    /// let mut checkout = checkout.store_in(file);
+    /// let mut checkout = checkout.store_in(file.clone());
     /// let outcome = loop {
     ///     match checkout.next().await {
     ///         DriveStep::Ask(CheckoutDemand::Redirect { url, until }) => tokio::select! {
@@ -50,6 +50,11 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///         DriveStep::Done(outcome) => break outcome,
     ///     }
     /// };
+    /// // … record the outcome in the order, durably …
+    /// if !matches!(outcome, CheckoutOutcome::Unknown { .. }) {
+    ///     // After an unknown outcome, the state is kept, since its customer may have paid: see look_again_at_checkout.
+    ///     file.remove()?;
+    /// }
     /// # Ok(outcome)
     /// # }
     /// ```

@@ -41,7 +41,7 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///     Some(saved) => client.resume_three_d_secure(&saved)?,
     ///     None => client.three_d_secure(initiation, Default::default())?,
     /// };
-    /// let mut payment = payment.store_in(file);
+    /// let mut payment = payment.store_in(file.clone());
     /// let outcome = loop {
     ///     match payment.next().await {
     ///         DriveStep::Ask(ThreeDSecureDemand::Challenge { url, until }) => {
@@ -55,6 +55,11 @@ impl<T: Transport + Clone + 'static> Client<T> {
     ///         DriveStep::Done(outcome) => break outcome,
     ///     }
     /// };
+    /// // … record the outcome in the order, durably …
+    /// if !matches!(outcome, ThreeDSecureOutcome::Unknown { .. }) {
+    ///     // After an unknown outcome, the state is kept, so that the next run looks the payment up.
+    ///     file.remove()?;
+    /// }
     /// # Ok(outcome)
     /// # }
     /// ```

@@ -70,6 +70,13 @@ impl<S: IntentStore> Suite<'_, S> {
             SHARES.ok(&format!("{wish:?}"), self.store.shares(wish).await)
         };
         let year = Duration::from_secs(365 * 24 * 3600);
+        let other = format!("{} on time", self.account);
+        let of_other = async |owner| {
+            let (lease, longest, quarantine) = (year, year, OVER);
+            let wish = ShareWish { account: &other, owner, total: 1, most: 1, lease, longest, quarantine };
+            SHARES.ok(&format!("{wish:?}"), self.store.shares(wish).await)
+        };
+        SHARES.is("of 1 free share of another account, w1 took 1 with a lease of a year", of_other("w1").await, 1);
         SHARES.is("of 1 free share, w1 took 1 with a lease of a year", shares("w1", 1, year, year).await, 1);
         let done = "w1 had the only share for a year";
         SHARES_NONE.is(&format!("{done}; then w2 asked for 0"), shares("w2", 0, HOUR, OVER).await, 0);
@@ -78,6 +85,9 @@ impl<S: IntentStore> Suite<'_, S> {
         SHARES.is(&format!("{done}; then w1 kept it"), shares("w1", 1, year, OVER).await, 1);
         let taken = [shares("w2", 1, OVER, OVER).await, shares("w2", 1, OVER, OVER).await];
         SHARES_LONGEST.is(&format!("{done}; then w2 asked for 1 twice, with a longest lease of zero"), taken[1], 1);
+        let done =
+            "leases of one account were shortened; then w2 asked for a share of another, which w1 had for a year";
+        SHARES_LONGEST.is(done, of_other("w2").await, 0);
     }
 
     pub(super) async fn a_stop_is_seen_by_all(&self) {

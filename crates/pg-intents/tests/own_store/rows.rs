@@ -27,7 +27,7 @@ pub(super) struct Stored {
 pub(super) struct Share {
     owner: String,
     /// The end of its lease.
-    due: i64,
+    pub(super) due: i64,
     /// It rests until then.
     usable: i64,
 }

@@ -105,10 +105,10 @@ pub async fn serve<S: IntentStore>(
     Ok(())
 }
 
-/// Returns what the operator reads: all reasons but one are about the account's name.
+/// Returns what the operator reads: the variable to look at, and why.
 fn refused_start(error: &FleetStartError) -> String {
     match error {
-        FleetStartError::Store(error) => error.to_string(),
+        FleetStartError::Store(error) => format!("SHOP_STORE: {error}"),
         error => format!("SHOP_ACCOUNT is the account's name: {error}"),
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use pg_intents::{IntentFilter, IntentRow, IntentStore};
-use pg_proto::Account;
 
 use super::{Arguments, failure, told};
 use crate::{
@@ -13,9 +12,6 @@ use crate::{
 
 /// The number of payments whose accounts are searched for stops.
 const LATEST: u32 = 1_000;
-
-/// The number of accounts that an error lists.
-const SHOWN: u32 = 5;
 
 /// The stops that were told.
 #[derive(Default)]
@@ -84,8 +80,7 @@ pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, jso
         return Err(Failure::misuse("resume needs --account, with the name that `pg intents` shows"));
     };
     let Some(reason) = store.stopped(account).await.map_err(failure)? else {
-        let known = store.accounts("", SHOWN + 1).await.map_err(failure)?;
-        return Err(Failure::new(Exit::Refused, not_stopped(account, &known)));
+        return Err(Failure::new(Exit::Refused, format!("{account}: sending is not stopped for this account")));
     };
     store.stop(account, None).await.map_err(failure)?;
     let text = format!(
@@ -94,37 +89,9 @@ pub(super) async fn resume<S: IntentStore>(store: &S, arguments: &Arguments, jso
     told(&text, json, &serde_json::json!({ "account": account, "resumed": true, "reason": reason }))
 }
 
-/// Names the accounts of the store, or the form of a name, if this may be an incomplete one. `known` has one name more than are shown
-/// if there are more. A store of `pg update-cards` may have no payments.
-fn not_stopped(account: &str, known: &[String]) -> String {
-    let said = format!("{account}: sending is not stopped for this account");
-    let are_all_known = (1..=SHOWN as usize).contains(&known.len());
-    if known.iter().any(|known| known == account) || !are_all_known && Account::is_bound_identity(account) {
-        return said;
-    }
-    let names = if are_all_known { known.join(", ") } else { "NAME at ADDRESS".to_owned() };
-    format!("{said}: give the whole name of an account, {names}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mistyped_account_is_told_from_one_that_is_not_stopped() {
-        let known = ["shop at https://gateway.example".to_owned()];
-        assert!(
-            not_stopped("shop", &known).ends_with("give the whole name of an account, shop at https://gateway.example")
-        );
-        for (account, known) in [(known[0].as_str(), &known[..]), (known[0].as_str(), &[])] {
-            assert_eq!(not_stopped(account, known), format!("{account}: sending is not stopped for this account"));
-        }
-        // The store of a run of `pg update-cards` may have a stop and no payments.
-        let many: Vec<String> = (0..=SHOWN).map(|at| format!("shop-{at} at https://gateway.example")).collect();
-        for known in [&[], &many[..]] {
-            assert!(not_stopped("shop", known).ends_with("give the whole name of an account, NAME at ADDRESS"));
-        }
-    }
 
     #[test]
     fn a_stop_is_told_once_and_again_after_a_resumption() {

@@ -14,6 +14,8 @@ enum Mistake {
     /// This call forgets this.
     Of(&'static str, Forget),
     Shares,
+    /// A call shortens the leases of every account.
+    OtherAccounts,
 }
 
 impl Forgetting {
@@ -90,12 +92,20 @@ impl IntentStore for Forgetting {
     }
 
     async fn shares(&self, wish: ShareWish<'_>) -> Result<u32, StoreError> {
-        if matches!(self.1, Mistake::Shares) {
-            self.0.change(|data, _| {
+        match self.1 {
+            Mistake::Shares => self.0.change(|data, _| {
                 let mut shares = data.shares.get(wish.account).cloned().unwrap_or_default();
                 shares.truncate(wish.total as usize);
                 Ok((vec![Change::Shares(wish.account.to_owned(), shares)], ()))
-            })?;
+            })?,
+            Mistake::OtherAccounts if wish.most > 0 => self.0.change(|data, now| {
+                let mut all = data.shares.clone();
+                all.retain(|account, _| account != wish.account);
+                let longest = later(now, wish.longest);
+                all.values_mut().flatten().for_each(|share| share.due = share.due.min(longest));
+                Ok((all.into_iter().map(|(account, shares)| Change::Shares(account, shares)).collect(), ()))
+            })?,
+            _ => {}
         }
         self.0.shares(wish).await
     }
@@ -194,6 +204,12 @@ fn what_a_call_forgets_is_found() {
         |store| Forgetting(store, Mistake::Shares),
         "Shares beyond `total`",
         "w1 took 3 shares of a total of 3; after calls with a total of 1, w3 took 3",
+    );
+    is_found(
+        "leases of other accounts",
+        |store| Forgetting(store, Mistake::OtherAccounts),
+        "Otherwise, if the worker gets fewer than it wants",
+        "leases of one account were shortened; then w2 asked for a share of another",
     );
 }
 
