@@ -155,6 +155,14 @@ impl Stage {
         self.wire().set_faults(rules);
     }
 
+    /// The same for a part with a name, for its findings and the timeline; empty if it is the only one.
+    pub(crate) fn begin_named(&mut self, name: &str, at: usize, rules: &[Rule], part: &str) {
+        self.begin_part(name, at, rules);
+        if !part.is_empty() {
+            self.wire().note(Lane::Wire, Lane::Wire, format!("part {}: {part}", at + 1));
+        }
+    }
+
     pub(crate) fn exchanges(&self) -> Vec<Exchange> {
         self.wire().exchanges().split_off(self.before_part.1)
     }

@@ -57,6 +57,35 @@ fn known_failures_are_no_failures_in_reports() {
     assert!(report.junit().contains("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"1\""));
 }
 
+/// A baseline that knew a drill as a whole would hide a worse failure of the same drill.
+#[test]
+fn a_baseline_knows_what_failed_and_in_which_part_of_a_drill() {
+    let ran = |claim: &str, baseline: &str| {
+        let claim = format!("command = [\"echo\", {:?}]\n", format!("{{\"claim\": \"{claim}\"}}"));
+        let plan = format!("[jobs.refund]\n{claim}[jobs.charge]\n{claim}with = [\"sessionKey\"]\n");
+        let mut options = only(&["M01", "M54"]);
+        let lines = baseline.lines().filter(|line| !line.starts_with('#'));
+        options.baseline = lines.map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect();
+        rehearse(&plan, &std::env::temp_dir(), &options).expect("it works")
+    };
+    let known = ran("paid", "").baseline();
+    for line in [
+        "M01:unpaid-but-said-paid # ",
+        "M54:nothing-moved-but-said-paid:executed-reply-lost # ",
+        "M54:nothing-moved-but-said-paid:executed-reply-lost-lookups-nothing-found # ",
+    ] {
+        assert!(known.contains(line), "{line} in {known}");
+    }
+    assert_eq!(ran("paid", &known).exit_code(), 0);
+    let new = ran("not-charged", &known);
+    assert!(new.outcomes.iter().all(|outcome| !outcome.known), "{}", new.scorecard(false));
+    // The drill alone, as in a baseline of an earlier version.
+    assert_eq!(ran("not-charged", "M01\nM54\n").exit_code(), 0);
+    let but_one = known.replace("M54:nothing-moved-but-said-paid:executed-reply-lost # ", "M54:other # ");
+    let report = ran("paid", &but_one);
+    assert_eq!((report.exit_code(), report.outcomes[1].known), (1, false), "{}", report.scorecard(false));
+}
+
 /// A CI service reads the file, and the job's end reads the exit code.
 #[test]
 fn failures_below_the_threshold_are_no_failures_in_junit() {

@@ -181,7 +181,8 @@ async fn other_forms(stage: &mut Stage, story: &Charge, expect: Expect) -> Resul
         findings.extend(with_next_try(stage, expect, story, &next).await?);
         findings.extend(untouched(stage, story).filter(|_| are_warnings(&findings)));
         if !are_warnings(&findings) {
-            findings.iter_mut().for_each(|one| one.text = format!("by {}: {}", way.name(), one.text));
+            let part = format!("by {}", way.name());
+            findings = findings.into_iter().map(|one| one.of_part(&part)).collect();
             break;
         }
     }
@@ -200,10 +201,8 @@ async fn two_card_forms(
     let card = card(stage, story.card);
     let [line, other] = lines(stage, story, way, &card)?;
     perform(stage, story, &line, &other).await?;
-    let mut findings = money(stage, expect, story)?;
-    let of = if way == Way::SessionKey { "sessions" } else { "cards" };
-    findings.iter_mut().for_each(|one| one.text = format!("one order with two {of}: {}", one.text));
-    Ok(findings)
+    let part = format!("one order with two {}", if way == Way::SessionKey { "sessions" } else { "cards" });
+    Ok(money(stage, expect, story)?.into_iter().map(|one| one.of_part(&part)).collect())
 }
 
 /// Judges a charge. If its outcome is unknown to the integration, the customer tries again when the service is well, and both tries
