@@ -12,6 +12,7 @@ use crate::{
     drill::Severity,
     finding::Verdict,
     house::Card,
+    marks::{self, Marks},
     plan::{Job, Plan, Way},
     report::{Outcome, Report, baseline::Known},
     shop::{self, Call, Silent},
@@ -101,11 +102,13 @@ pub async fn run(
     let seat = plan.is_shop().then(|| Seat::take(plan.listen));
     let output = plan.shop.as_ref().map(|_| tempfile::NamedTempFile::new()).transpose();
     let output = output.map_err(|error| RunError::Machine(format!("cannot keep the output of the shop: {error}")))?;
+    let logs = Marks::of(&search::logs(&plan));
     let mut troupe = Troupe {
         plan,
         seat,
         output,
         given: Arc::default(),
+        logs,
         authority,
         guard,
         seed: options.seed,
@@ -133,6 +136,7 @@ pub async fn run(
             return Ok(report);
         }
     };
+    troupe.logs.check();
     if troupe.plan.has(Job::Charge) && drills.iter().any(|scene| scene.drill.job() == Job::Charge) {
         let tried = tokio::select! {
             tried = try_ways(troupe) => tried?,
@@ -176,7 +180,7 @@ pub async fn run(
     Ok(report)
 }
 
-/// Starts all drills with the given concurrency, or one at a time if a shop has one address for the service.
+/// Starts all drills with the given concurrency, those about the whole rehearsal last, or one at a time if a shop has one address for the service.
 fn play_all(
     troupe: &Arc<Troupe>,
     known: &Arc<Known>,
@@ -187,7 +191,8 @@ fn play_all(
     let shop = Arc::new(Semaphore::new(1));
     let repeat = options.repeat.max(1);
     let mut playing = JoinSet::new();
-    for scene in drills.iter().copied() {
+    let (last, first): (Vec<_>, Vec<_>) = drills.iter().copied().partition(|scene| scene.is_about_all());
+    for scene in first.into_iter().chain(last) {
         let (troupe, known) = (Arc::clone(troupe), Arc::clone(known));
         let (places, shop) = (Arc::clone(&places), Arc::clone(&shop));
         playing.spawn(async move {
@@ -389,10 +394,10 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
 /// Ends when the shop has printed more than a search reads: a shop that prints in a loop would fill the disk.
 async fn flooded(output: Option<PathBuf>) -> RunError {
     let Some(output) = output else { return std::future::pending().await };
-    while !std::fs::metadata(&output).is_ok_and(|file| file.len() > search::MOST) {
+    while !std::fs::metadata(&output).is_ok_and(|file| file.len() > marks::MOST) {
         clock::pause(std::time::Duration::from_millis(50)).await;
     }
-    let why = format!("the shop printed more than {} MiB, and was ended", search::MOST >> 20);
+    let why = format!("the shop printed more than {} MiB, and was ended", marks::MOST >> 20);
     RunError::NotRunnable(why)
 }
 

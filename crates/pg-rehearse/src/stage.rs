@@ -17,6 +17,7 @@ use crate::{
     drill::Drill,
     finding::{Finding, Lane},
     house::{Card, House, SetupError, text},
+    marks::Marks,
     plan::{Job, Means, Plan, Way},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
@@ -37,6 +38,8 @@ pub(crate) struct Troupe {
     pub(crate) output: Option<tempfile::NamedTempFile>,
     /// What the drills of a shop have given to it.
     pub(crate) given: Arc<Given>,
+    /// What the logs of the plan had before.
+    pub(crate) logs: Marks,
     pub(crate) authority: Authority,
     pub(crate) guard: Arc<Guard>,
     pub(crate) seed: u64,

@@ -14,8 +14,13 @@ pub(crate) mod update;
 use std::sync::Arc;
 
 use self::{
-    callback::Callback, charge::Charge, checkout::Checkout, later::Later, redirect::Redirect,
-    three_d_secure::ThreeDSecure, update::Update,
+    callback::Callback,
+    charge::{Charge, Judged},
+    checkout::Checkout,
+    later::Later,
+    redirect::Redirect,
+    three_d_secure::ThreeDSecure,
+    update::Update,
 };
 use crate::{
     drill::Drill,
@@ -77,6 +82,12 @@ impl Story {
 }
 
 impl Scene {
+    /// Whether the drill is about what the others have left, too.
+    pub(crate) fn is_about_all(&self) -> bool {
+        let Story::Charge(Charge { judged: Judged::Secrets(places), .. }) = &self.story else { return false };
+        search::is_of_all_logs(places)
+    }
+
     /// Whether the drill kills the integration, which a running shop survives.
     fn kills(&self) -> bool {
         let rules = match &self.story {
