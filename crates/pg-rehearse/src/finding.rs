@@ -92,8 +92,25 @@ pub struct Event {
 pub struct Finding {
     /// Its kind, for programs, as `charged-twice`.
     pub kind: &'static str,
+    /// The part of the drill, such as `HTTP 502 of a gateway`; empty if it is about the whole drill.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub part: String,
     /// Its verdict.
     pub verdict: Verdict,
     /// The finding; masked.
     pub text: String,
+}
+
+impl Finding {
+    pub(crate) fn new(kind: &'static str, verdict: Verdict, text: String) -> Self {
+        Self { kind, part: String::new(), verdict, text }
+    }
+
+    /// Says of which part of a drill it is; a drill with one part has no name for it.
+    pub(crate) fn of_part(self, part: &str) -> Self {
+        if part.is_empty() {
+            return self;
+        }
+        Self { part: part.to_owned(), text: format!("{part}: {}", self.text), ..self }
+    }
 }

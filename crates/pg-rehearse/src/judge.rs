@@ -42,20 +42,25 @@ pub(crate) enum Expect {
 }
 
 fn failed(kind: &'static str, text: impl Into<String>) -> Finding {
-    Finding { kind, verdict: Verdict::Failed, text: text.into() }
+    Finding::new(kind, Verdict::Failed, text.into())
 }
 
 fn warning(kind: &'static str, text: impl Into<String>) -> Finding {
-    Finding { kind, verdict: Verdict::Warning, text: text.into() }
+    Finding::new(kind, Verdict::Warning, text.into())
 }
 
 pub(crate) fn broken(text: impl Into<String>) -> Finding {
-    Finding { kind: "adapter", verdict: Verdict::Broken, text: text.into() }
+    Finding::new("adapter", Verdict::Broken, text.into())
 }
 
 /// Whether there is nothing worse than warnings.
 pub(crate) fn are_warnings(findings: &[Finding]) -> bool {
     findings.iter().all(|one| one.verdict == Verdict::Warning)
+}
+
+/// Whether the integration made no claim: further parts of the drill would wait for it as long.
+pub(crate) fn is_broken(findings: &[Finding]) -> bool {
+    findings.iter().any(|one| one.verdict == Verdict::Broken)
 }
 
 /// Adds the findings that are not there yet: of one order that is judged again after each try.

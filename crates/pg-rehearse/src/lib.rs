@@ -34,6 +34,7 @@ mod finding;
 mod house;
 mod init;
 mod judge;
+mod marks;
 mod nearest;
 mod plan;
 mod report;

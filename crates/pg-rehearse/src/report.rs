@@ -1,5 +1,6 @@
 //! The results of a rehearsal, and their output formats.
 
+pub(crate) mod baseline;
 mod html;
 mod junit;
 mod terminal;
@@ -22,7 +23,7 @@ pub struct Outcome {
     pub drill: &'static Drill,
     /// Its verdict.
     pub verdict: Verdict,
-    /// Whether the baseline knows the failure.
+    /// Whether the baseline knows all that failed.
     pub known: bool,
     /// Why the drill has this verdict.
     pub findings: Vec<Finding>,
@@ -38,7 +39,7 @@ pub struct Outcome {
 
 impl Outcome {
     pub(crate) fn not_applicable(drill: &'static Drill, why: String) -> Self {
-        let finding = Finding { kind: "job-not-provided", verdict: Verdict::NotApplicable, text: why };
+        let finding = Finding::new("job-not-provided", Verdict::NotApplicable, why);
         Self { findings: vec![finding], ..Self::empty(drill, Verdict::NotApplicable) }
     }
 
@@ -70,11 +71,16 @@ impl Outcome {
             Some(worst) if worst.verdict == Verdict::Broken => worst.text.push_str(&format!("; {why}")),
             Some(worst) if worst.verdict == Verdict::NotApplicable => {}
             _ => {
-                self.findings.push(Finding { kind: "adapter", verdict: Verdict::Broken, text: why });
+                self.findings.push(Finding::new("adapter", Verdict::Broken, why));
                 self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.verdict));
                 self.verdict = self.verdict.max(Verdict::Broken);
             }
         }
+    }
+
+    /// Returns the order of outcomes of one drill: the worst is the last, and a new failure is worse than a known one.
+    pub(crate) fn badness(&self) -> (bool, Verdict) {
+        (self.verdict.is_bad() && !self.known, self.verdict)
     }
 
     fn value(&self) -> Value {
@@ -213,15 +219,11 @@ impl Report {
         terminal::line(outcome, colours)
     }
 
-    /// Returns a baseline file: the numbers of the drills that fail today. It is complete only if the run was not
+    /// Returns a baseline file: what fails today, by drill, kind and part. It is complete only if the run was not
     /// [`interrupted`](Self::interrupted).
     #[must_use]
     pub fn baseline(&self) -> String {
-        let mut text = "# Known failures: `pg rehearse --baseline FILE` does not count them.\n".to_owned();
-        for outcome in self.outcomes.iter().filter(|one| matches!(one.verdict, Verdict::Failed | Verdict::Broken)) {
-            text.push_str(&format!("{} # {}\n", outcome.drill.id, outcome.drill.title));
-        }
-        text
+        baseline::file(&self.outcomes)
     }
 
     /// Returns the number of drills that did not run because of an interruption, as text.

@@ -12,8 +12,9 @@ use crate::{
     drill::Severity,
     finding::Verdict,
     house::Card,
+    marks::{self, Marks},
     plan::{Job, Plan, Way},
-    report::{Outcome, Report},
+    report::{Outcome, Report, baseline::Known},
     shop::{self, Call, Silent},
     stage::{Setting, Stage, Troupe},
     story::{self, Scene, search},
@@ -41,7 +42,7 @@ pub struct Options {
     pub repeat: u32,
     /// Failures below this severity do not count for the exit code.
     pub threshold: Severity,
-    /// Drills whose failure is known.
+    /// Failures that are known: lines of [`Report::baseline`] without their comments, or drills and families.
     pub baseline: Vec<String>,
 }
 
@@ -93,7 +94,7 @@ pub async fn run(
     mut progress: impl FnMut(&Outcome),
     cancelled: impl Cancelled,
 ) -> Result<Report, RunError> {
-    let (drills, known) = (chosen(options)?, named(&options.baseline, "the baseline")?);
+    let (drills, known) = (chosen(options)?, Arc::new(known(&options.baseline)?));
     let clock = Clock::start();
     let authority = Authority::new().map_err(RunError::Machine)?;
     let run = base36(u64::try_from(clock::unix_millis()).unwrap_or_default());
@@ -101,11 +102,13 @@ pub async fn run(
     let seat = plan.is_shop().then(|| Seat::take(plan.listen));
     let output = plan.shop.as_ref().map(|_| tempfile::NamedTempFile::new()).transpose();
     let output = output.map_err(|error| RunError::Machine(format!("cannot keep the output of the shop: {error}")))?;
+    let logs = Marks::of(&search::logs(&plan));
     let mut troupe = Troupe {
         plan,
         seat,
         output,
         given: Arc::default(),
+        logs,
         authority,
         guard,
         seed: options.seed,
@@ -133,6 +136,7 @@ pub async fn run(
             return Ok(report);
         }
     };
+    troupe.logs.check();
     if troupe.plan.has(Job::Charge) && drills.iter().any(|scene| scene.charges()) {
         let tried = tokio::select! {
             tried = try_ways(troupe) => tried?,
@@ -146,7 +150,7 @@ pub async fn run(
         report.charged_by = troupe.ways.iter().map(|way| way.name()).collect();
     }
     let troupe = Arc::new(troupe);
-    let mut playing = play_all(Arc::clone(&troupe), &drills, options);
+    let mut playing = play_all(&troupe, &known, &drills, options);
     loop {
         let ended = tokio::select! {
             ended = playing.join_next() => ended,
@@ -162,8 +166,8 @@ pub async fn run(
             Some(Ok(mut outcome)) => {
                 if let Some(ended) = gone(shop.as_mut(), &troupe.plan, &outcome).await {
                     outcome.shop_ended(&ended);
+                    outcome.known = known.knows(&outcome);
                 }
-                outcome.known = known.contains(outcome.drill.id);
                 progress(&outcome);
                 report.not_run.retain(|drill| drill.id != outcome.drill.id);
                 report.outcomes.push(outcome);
@@ -176,22 +180,34 @@ pub async fn run(
     Ok(report)
 }
 
-/// Starts all drills with the given concurrency, or one at a time if a shop has one address for the service.
-fn play_all(troupe: Arc<Troupe>, drills: &[&'static Scene], options: &Options) -> JoinSet<Outcome> {
+/// Starts all drills with the given concurrency, those about the whole rehearsal last, or one at a time if a shop has one address for the service.
+fn play_all(
+    troupe: &Arc<Troupe>,
+    known: &Arc<Known>,
+    drills: &[&'static Scene],
+    options: &Options,
+) -> JoinSet<Outcome> {
     let places = Arc::new(Semaphore::new(options.jobs.max(1)));
     let shop = Arc::new(Semaphore::new(1));
     let repeat = options.repeat.max(1);
     let mut playing = JoinSet::new();
-    for scene in drills.iter().copied() {
-        let (troupe, places, shop) = (Arc::clone(&troupe), Arc::clone(&places), Arc::clone(&shop));
+    let (last, first): (Vec<_>, Vec<_>) = drills.iter().copied().partition(|scene| scene.is_about_all());
+    for scene in first.into_iter().chain(last) {
+        let (troupe, known) = (Arc::clone(troupe), Arc::clone(known));
+        let (places, shop) = (Arc::clone(&places), Arc::clone(&shop));
         playing.spawn(async move {
             // The semaphore is never closed.
             let _alone = if troupe.plan.calls_shop(scene.drill.job()) { shop.acquire().await.ok() } else { None };
             let _place = places.acquire().await.ok();
-            let mut worst = story::play(&troupe, scene, 0).await;
+            let play = async |round| {
+                let mut outcome = story::play(&troupe, scene, round).await;
+                outcome.known = known.knows(&outcome);
+                outcome
+            };
+            let mut worst = play(0).await;
             for round in 1..repeat {
-                let next = story::play(&troupe, scene, round).await;
-                if next.verdict > worst.verdict {
+                let next = play(round).await;
+                if next.badness() > worst.badness() {
                     worst = next;
                 }
             }
@@ -210,6 +226,15 @@ fn chosen(options: &Options) -> Result<Vec<&'static Scene>, RunError> {
     };
     let chosen: Vec<_> = catalogue::scenes().filter(wanted).collect();
     if chosen.is_empty() { Err(RunError::NoDrill) } else { Ok(chosen) }
+}
+
+/// Returns the failures that the lines of a baseline name.
+fn known(lines: &[String]) -> Result<Known, RunError> {
+    let line = |line: &String| {
+        let (drill, failure) = line.split_once(':').map_or((&**line, None), |(drill, name)| (drill, Some(name)));
+        Ok((named(&[drill.to_owned()], "the baseline")?, failure.map(ToOwned::to_owned)))
+    };
+    lines.iter().map(line).collect::<Result<_, _>>().map(Known::new)
 }
 
 fn named(names: &[String], option: &str) -> Result<BTreeSet<&'static str>, RunError> {
@@ -369,10 +394,10 @@ async fn start_shop(troupe: &Troupe) -> Result<Option<adapter::Group>, RunError>
 /// Ends when the shop has printed more than a search reads: a shop that prints in a loop would fill the disk.
 async fn flooded(output: Option<PathBuf>) -> RunError {
     let Some(output) = output else { return std::future::pending().await };
-    while !std::fs::metadata(&output).is_ok_and(|file| file.len() > search::MOST) {
+    while !std::fs::metadata(&output).is_ok_and(|file| file.len() > marks::MOST) {
         clock::pause(std::time::Duration::from_millis(50)).await;
     }
-    let why = format!("the shop printed more than {} MiB, and was ended", search::MOST >> 20);
+    let why = format!("the shop printed more than {} MiB, and was ended", marks::MOST >> 20);
     RunError::NotRunnable(why)
 }
 

@@ -17,6 +17,7 @@ use crate::{
     drill::Drill,
     finding::{Finding, Lane},
     house::{Card, House, SetupError, text},
+    marks::Marks,
     plan::{Job, Means, Plan, Way},
     report::Outcome,
     shop::{self, Call, Seen, Silent},
@@ -37,6 +38,8 @@ pub(crate) struct Troupe {
     pub(crate) output: Option<tempfile::NamedTempFile>,
     /// What the drills of a shop have given to it.
     pub(crate) given: Arc<Given>,
+    /// What the logs of the plan had before.
+    pub(crate) logs: Marks,
     pub(crate) authority: Authority,
     pub(crate) guard: Arc<Guard>,
     pub(crate) seed: u64,
@@ -153,6 +156,14 @@ impl Stage {
         }
         self.before_part = (self.ran.len(), self.wire().exchanges().len());
         self.wire().set_faults(rules);
+    }
+
+    /// The same for a part with a name, for its findings and the timeline; empty if it is the only one.
+    pub(crate) fn begin_named(&mut self, name: &str, at: usize, rules: &[Rule], part: &str) {
+        self.begin_part(name, at, rules);
+        if !part.is_empty() {
+            self.wire().note(Lane::Wire, Lane::Wire, format!("part {}: {part}", at + 1));
+        }
     }
 
     pub(crate) fn exchanges(&self) -> Vec<Exchange> {

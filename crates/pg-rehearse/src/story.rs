@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use self::{
     callback::Callback,
-    charge::Charge,
+    charge::{Charge, Judged},
     checkout::Checkout,
     later::Later,
     redirect::Redirect,
@@ -90,6 +90,12 @@ impl Scene {
             Story::ThreeDSecure(stories) => stories.iter().any(|story| story.back == Back::ByCard),
             _ => false,
         }
+    }
+
+    /// Whether the drill is about what the others have left, too.
+    pub(crate) fn is_about_all(&self) -> bool {
+        let Story::Charge(Charge { judged: Judged::Secrets(places), .. }) = &self.story else { return false };
+        search::is_of_all_logs(places)
     }
 
     /// Whether the drill kills the integration, which a running shop survives.

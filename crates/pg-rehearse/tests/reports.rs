@@ -1,6 +1,6 @@
 //! The forms of a report.
 
-use pg_rehearse::{Plan, RunError};
+use pg_rehearse::{Plan, RunError, Verdict};
 use pg_support::installed;
 use quick_xml::{Reader, events::Event};
 
@@ -55,6 +55,35 @@ fn known_failures_are_no_failures_in_reports() {
     let known: Vec<bool> = report.outcomes.iter().map(|outcome| outcome.known).collect();
     assert_eq!((known, report.exit_code()), (vec![true, false], 3));
     assert!(report.junit().contains("tests=\"2\" failures=\"0\" errors=\"1\" skipped=\"1\""));
+}
+
+/// A baseline that knew a drill as a whole would hide a worse failure of the same drill.
+#[test]
+fn a_baseline_knows_what_failed_and_in_which_part_of_a_drill() {
+    let ran = |claim: &str, baseline: &str| {
+        let claim = format!("command = [\"echo\", {:?}]\n", format!("{{\"claim\": \"{claim}\"}}"));
+        let plan = format!("[jobs.refund]\n{claim}[jobs.charge]\n{claim}with = [\"sessionKey\"]\n");
+        let mut options = only(&["M01", "M54"]);
+        let lines = baseline.lines().filter(|line| !line.starts_with('#'));
+        options.baseline = lines.map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect();
+        rehearse(&plan, &std::env::temp_dir(), &options).expect("it works")
+    };
+    let known = ran("paid", "").baseline();
+    for line in [
+        "M01:unpaid-but-said-paid # ",
+        "M54:nothing-moved-but-said-paid:executed-reply-lost # ",
+        "M54:nothing-moved-but-said-paid:executed-reply-lost-lookups-nothing-found # ",
+    ] {
+        assert!(known.contains(line), "{line} in {known}");
+    }
+    assert_eq!(ran("paid", &known).exit_code(), 0);
+    let new = ran("not-charged", &known);
+    assert!(new.outcomes.iter().all(|outcome| !outcome.known), "{}", new.scorecard(false));
+    // The drill alone, as in a baseline of an earlier version.
+    assert_eq!(ran("not-charged", "M01\nM54\n").exit_code(), 0);
+    let but_one = known.replace("M54:nothing-moved-but-said-paid:executed-reply-lost # ", "M54:other # ");
+    let report = ran("paid", &but_one);
+    assert_eq!((report.exit_code(), report.outcomes[1].known), (1, false), "{}", report.scorecard(false));
 }
 
 /// A CI service reads the file, and the job's end reads the exit code.
@@ -159,5 +188,47 @@ fn reports_are_valid_whole_and_masked() {
         for secret in &secrets {
             assert!(!text.contains(secret), "{secret} in {form}");
         }
+    }
+}
+
+/// The same seed gives the same cards, so a log has those of the last run.
+#[test]
+fn a_log_of_an_earlier_run_is_no_failure_of_this_one() {
+    if !installed(&["python3"], "logs of an earlier run") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("it works");
+    let log = folder.path().join("shop.log");
+    let pay = crate_folder().join("src/init/pay.py");
+    let ran = |keeps: &str| {
+        let command = format!("{} | python3 '{}'", keeps.replace("LOG", &log.display().to_string()), pay.display());
+        let plan = format!(
+            "timeout_seconds = 60\n[jobs.charge]\ncommand = [\"sh\", \"-c\", {command:?}]\nwith = [\"card\"]\n[hygiene]\nlogs = [\"shop.log*\"]\n"
+        );
+        let mut options = only(&["H03", "H04"]);
+        options.jobs = 1;
+        let report = rehearse(&plan, folder.path(), &options).expect("it works");
+        report.outcomes.iter().map(|one| (one.verdict, one.findings[0].text.clone())).collect::<Vec<_>>()
+    };
+    let is = |found: &[(Verdict, String)], verdict| found.iter().all(|one| one.0 == verdict);
+    let leak = "env >> 'LOG'; tee -a 'LOG'";
+    let anew = "env > 'LOG'; tee -a 'LOG'";
+    for keeps in [leak, leak] {
+        let found = ran(keeps);
+        assert!(is(&found, Verdict::Failed), "{found:?}");
+    }
+    let found = ran("cat");
+    assert!(is(&found, Verdict::Warning), "{found:?}");
+    assert!(
+        found[0].1.ends_with("but it was there before this rehearsal: delete the log to see only what is written now")
+    );
+    // Rotated, replaced, truncated, or new.
+    for rotated in ["mv 'LOG' 'LOG.1'", "rm 'LOG'", ": > 'LOG'", "true"] {
+        let found = ran(&format!("{rotated}; {leak}"));
+        assert!(found[0].0 == Verdict::Failed, "{rotated}: {found:?}");
+    }
+    for _ in 0..2 {
+        let found = ran(anew);
+        assert!(found.iter().any(|one| one.0 == Verdict::Failed), "{found:?}");
     }
 }

@@ -223,7 +223,7 @@ fn rehearse(arguments: &Arguments, json: bool) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Returns the first word of each line except comments.
+/// Returns the first word of each line except comments: a drill, and what failed in it.
 fn baseline(path: &Path) -> Result<Vec<String>, Failure> {
     let text = argument::read_file(path).map_err(|error| {
         Failure::misuse(format!("{} cannot be read: {error}; --write-baseline creates a baseline file", path.display()))

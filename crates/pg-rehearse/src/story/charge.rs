@@ -145,13 +145,12 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         let why = "the integration supports stored cards only, and a card that is declined cannot be stored";
         return Ok(Outcome::not_applicable(drill, why.to_owned()));
     };
-    if let Judged::Secrets(places) = story.judged
-        && let Some(why) = search::impossible(&troupe, places)
-    {
+    let places = if let Judged::Secrets(places) = story.judged { places } else { &[] };
+    if let Some(why) = search::impossible(&troupe, places).filter(|_| !places.is_empty()) {
         return Ok(Outcome::not_applicable(drill, why.to_owned()));
     }
     let card = card(stage, story.card);
-    let watch = search::Watch::begin(stage, &card);
+    let watch = search::Watch::begin(stage, &card, places);
     if story.runs == Runs::TwoOrders {
         let findings = two_orders::returning_customer(stage, story, way, &card).await?;
         return Ok(stage.judged(findings));

@@ -11,7 +11,7 @@ use crate::{
     books::{Entry, money},
     finding::Finding,
     house::{SetupError, text},
-    judge::{self, are_warnings, broken, doubt, fault, untouched},
+    judge::{self, broken, doubt, fault, is_broken, untouched},
     plan::Job,
     stage::Stage,
     wire::{Act, Exchange, On, Rule},
@@ -37,6 +37,17 @@ impl Later {
         self.fault.is_none() && !self.is_ended
     }
 
+    /// Returns the name of this part among those of its drill.
+    fn label(&self, rules: &[Rule]) -> String {
+        match (self.runs, self.is_ended) {
+            _ if !rules.is_empty() => Rule::label(rules),
+            (_, true) => "nothing is left".to_owned(),
+            (Runs::Again, _) => "ordered again".to_owned(),
+            (Runs::Together, _) => "two workers".to_owned(),
+            _ => money(self.amount, self.currency),
+        }
+    }
+
     /// Whether no shop has a reason to refuse its amount.
     fn is_ordinary(&self) -> bool {
         self.currency == "GBP" && self.amount <= ORIGINAL
@@ -48,7 +59,7 @@ const ORIGINAL: u64 = 998;
 /// One of a large amount, or in another currency: an amount in a wrong unit is not refused as more than is left.
 const LARGE_ORIGINAL: u64 = 998_000;
 
-/// Plays captures or refunds one after the other, each of another payment, until one fails. Only an integration that sends
+/// Plays captures or refunds one after the other, each of another payment. Only an integration that sends
 /// references can learn that its request arrived twice.
 pub(crate) async fn play(stage: &mut Stage, job: Job, stories: &[Later]) -> Played {
     let name = stage.order.clone();
@@ -59,13 +70,14 @@ pub(crate) async fn play(stage: &mut Stage, job: Job, stories: &[Later]) -> Play
         }
         let rules: Vec<Rule> =
             story.fault.into_iter().chain(story.lookups.map(|act| Rule::all(On::Lookup, act))).collect();
-        stage.begin_part(&name, at, &rules);
-        findings.extend(part(stage, job, story).await?);
-        findings.extend(trapped(stage, None));
-        if !are_warnings(&findings) {
+        let label = if stories.len() > 1 { story.label(&rules) } else { String::new() };
+        stage.begin_named(&name, at, &rules, &label);
+        findings.extend(part(stage, job, story).await?.into_iter().map(|one| one.of_part(&label)));
+        if is_broken(&findings) {
             break;
         }
     }
+    findings.extend(trapped(stage, None));
     Ok(stage.judged(findings))
 }
 

@@ -12,7 +12,8 @@ use crate::{
     finding::Finding,
     house::Card,
     judge::{doubt, fault},
-    plan::Job,
+    marks::{MOST, Marks, PIECE},
+    plan::{Job, Plan},
     stage::{Stage, Troupe},
     wire::Exchange,
 };
@@ -46,10 +47,6 @@ impl Place {
     }
 }
 
-/// The maximum number of bytes read from all files of a search.
-pub(crate) const MOST: u64 = 256 << 20;
-/// How many of them are in memory at a time.
-const PIECE: u64 = 16 << 20;
 /// The bytes at the end of a piece that are searched again with the next one: a secret may lie in both.
 const OVERLAP: usize = 4 << 10;
 /// The maximum number of files listed of a folder.
@@ -76,21 +73,65 @@ pub(crate) fn unsearched(stage: &Stage, places: &[Place]) -> Option<&'static str
     )
 }
 
+/// Whether the logs of the whole rehearsal are searched, and not only those of one drill.
+pub(crate) fn is_of_all_logs(places: &[Place]) -> bool {
+    places.iter().all(|place| place.is_log())
+}
+
 /// The secrets to search for.
 pub(crate) struct Watch {
     card: Card,
     /// The length of the shop's output before.
     before: u64,
+    /// The logs before.
+    logs: Marks,
+}
+
+/// When something was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Age {
+    /// Before this rehearsal.
+    Old,
+    /// During this rehearsal, before this drill.
+    Earlier,
+    /// During this drill.
+    New,
+}
+
+impl Age {
+    /// Returns a finding with its time. `is_of_all` says whether the drill is about the whole rehearsal.
+    fn of(self, finding: Finding, is_of_all: bool) -> Finding {
+        let Finding { kind, text, .. } = finding;
+        match self {
+            Self::New => fault(kind, text),
+            Self::Earlier if is_of_all => fault(kind, format!("{text}, written before this drill by another one")),
+            Self::Earlier => doubt(kind, format!("{text}, but it was there before this drill")),
+            Self::Old => doubt(
+                kind,
+                format!(
+                    "{text}, but it was there before this rehearsal: delete the log to see only what is written now"
+                ),
+            ),
+        }
+    }
+}
+
+/// Returns the log files of a plan.
+pub(crate) fn logs(plan: &Plan) -> Vec<PathBuf> {
+    plan.logs.iter().flat_map(|pattern| matching(&plan.folder, pattern)).collect()
 }
 
 impl Watch {
-    pub(crate) fn begin(stage: &Stage, card: &Card) -> Self {
+    pub(crate) fn begin(stage: &Stage, card: &Card, places: &[Place]) -> Self {
         let output = stage.troupe.output.as_ref();
         let before = output.and_then(|output| output.as_file().metadata().ok()).map_or(0, |file| file.len());
-        Self { card: card.clone(), before }
+        let has_logs = places.iter().any(|place| place.is_log());
+        let logs = if has_logs { Marks::of(&logs(&stage.troupe.plan)) } else { Marks::default() };
+        Self { card: card.clone(), before, logs }
     }
 
-    /// Returns all findings. The secrets occur in this drill only, so findings of earlier drills are not mixed in.
+    /// Returns all findings. What was there before the drill is told as such: the same seed gives the same cards, and a running
+    /// shop has one account.
     pub(crate) async fn find(&self, stage: &Stage, places: &[Place]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for place in places {
@@ -116,17 +157,15 @@ impl Watch {
                 Place::LogsCards | Place::LogsCredentials => {
                     let credentials = *place == Place::LogsCredentials;
                     let plan = &stage.troupe.plan;
-                    let mut paths = Vec::new();
-                    for pattern in &plan.logs {
-                        let found = matching(&plan.folder, pattern);
-                        // H03 and H04 report it; there may be no log of other drills.
-                        if found.is_empty() && places.iter().all(|place| place.is_log()) {
-                            findings.push(not_searched(format!("no file matches {pattern}")));
-                        }
-                        paths.extend(found);
-                    }
-                    findings.extend(in_files(paths, MOST, |name, text| {
-                        self.texts(stage, &format!("the log {name}"), text, !credentials, credentials)
+                    // H03 and H04 report it; there may be no log of other drills.
+                    let is_of_all = is_of_all_logs(places);
+                    let is_missing = |pattern: &&String| is_of_all && matching(&plan.folder, pattern).is_empty();
+                    let missing = plan.logs.iter().filter(is_missing);
+                    findings.extend(missing.map(|pattern| not_searched(format!("no file matches {pattern}"))));
+                    let before = [&stage.troupe.logs, &self.logs];
+                    findings.extend(in_files(logs(plan), MOST, before, |name, text, age| {
+                        let found = self.texts(stage, &format!("the log {name}"), text, !credentials, credentials);
+                        found.into_iter().map(|one| age.of(one, is_of_all)).collect()
                     }));
                     if let Some(dump) = &plan.dump {
                         let (text, failure) = adapter::output_of(dump, &stage.environment()).await;
@@ -135,7 +174,9 @@ impl Watch {
                     }
                 }
                 Place::Folder => {
-                    findings.extend(in_files(files(stage.directory()), MOST, |name, text| {
+                    let nothing = Marks::default();
+                    let before = [&nothing, &nothing];
+                    findings.extend(in_files(files(stage.directory()), MOST, before, |name, text, _| {
                         self.texts(stage, &format!("the order's folder, {name}"), text, true, false)
                     }));
                 }
@@ -216,9 +257,14 @@ impl Watch {
     }
 }
 
-/// Searches files one by one, those that changed last first: the secrets of a drill are in what it has just written.
-/// Reports the files beyond the budget of bytes and the files that cannot be read.
-fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) -> Vec<Finding>) -> Vec<Finding> {
+/// Searches files one by one, those that changed last first: the secrets of a drill are in what it has just written. `before` are the
+/// files before the rehearsal and before the drill. Reports the files beyond the budget of bytes and the files that cannot be read.
+fn in_files(
+    mut paths: Vec<PathBuf>,
+    budget: u64,
+    before: [&Marks; 2],
+    search: impl Fn(&str, &str, Age) -> Vec<Finding>,
+) -> Vec<Finding> {
     paths.sort_by_cached_key(|path| Reverse(fs::metadata(path).and_then(|file| file.modified()).ok()));
     let (mut findings, mut left, mut unread) = (Vec::new(), budget, Vec::new());
     for path in &paths {
@@ -227,7 +273,7 @@ fn in_files(mut paths: Vec<PathBuf>, budget: u64, search: impl Fn(&str, &str) ->
             break;
         }
         let name = file_name(path);
-        match pieces(path, left, |text| findings.extend(search(&name, text))) {
+        match by_age(path, left, before, |text, age| findings.extend(search(&name, text, age))) {
             Ok(length) if length > left => {
                 unread.push(format!("the beginning of {name}, after {} MiB", budget >> 20));
                 left = 0;
@@ -253,24 +299,35 @@ fn file_name(path: &Path) -> String {
 /// Searches what was added to a file. A file that became shorter was written anew.
 fn since(path: &Path, before: u64, search: impl FnMut(&str)) -> io::Result<()> {
     let length = fs::metadata(path)?.len();
-    let added = length.checked_sub(before).unwrap_or(length);
-    pieces(path, added, search).map(drop)
+    let begin = if before <= length { before } else { 0 };
+    pieces(path, begin, length, search)
 }
 
-/// Searches the last bytes of a file, piece by piece. Returns its length.
-fn pieces(path: &Path, most: u64, mut search: impl FnMut(&str)) -> io::Result<u64> {
+/// Searches the last bytes of a file, the oldest first. Returns its length.
+fn by_age(path: &Path, most: u64, before: [&Marks; 2], mut search: impl FnMut(&str, Age)) -> io::Result<u64> {
+    let file = fs::metadata(path)?;
+    let (mut begin, length) = (file.len().saturating_sub(most), file.len());
+    let [old, earlier] = before.map(|marks| marks.old_in(path, &file));
+    for (end, age) in [(old, Age::Old), (earlier, Age::Earlier), (length, Age::New)] {
+        pieces(path, begin, end, |text| search(text, age))?;
+        begin = begin.max(end);
+    }
+    Ok(length)
+}
+
+/// Searches these bytes of a file, piece by piece.
+fn pieces(path: &Path, begin: u64, end: u64, mut search: impl FnMut(&str)) -> io::Result<()> {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
     let mut file = fs::File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
-    let mut file = file.take(most);
+    file.seek(SeekFrom::Start(begin))?;
+    let mut file = file.take(end.saturating_sub(begin));
     let mut bytes = Vec::new();
     while file.by_ref().take(PIECE).read_to_end(&mut bytes)? > 0 {
         search(&String::from_utf8_lossy(&bytes));
         bytes.drain(..bytes.len().saturating_sub(OVERLAP));
     }
-    Ok(length)
+    Ok(())
 }
 
 /// Returns all files below a folder.
@@ -336,11 +393,13 @@ mod tests {
             file.set_modified(time(at as u64)).unwrap();
         }
         let searched = std::cell::RefCell::new(Vec::new());
-        let search = |name: &str, text: &str| {
+        let nothing = Marks::default();
+        let nothing = [&nothing, &nothing];
+        let search = |name: &str, text: &str, _| {
             searched.borrow_mut().push((name.to_owned(), text.len()));
             Vec::new()
         };
-        let findings = in_files(files(folder.path()), 2 << 20, search);
+        let findings = in_files(files(folder.path()), 2 << 20, nothing, search);
         // Of the second file only the end is read: the name of the first file counts too.
         let read = [("newest".to_owned(), (1 << 20) + 6), ("newer".to_owned(), (1 << 20) - 6)];
         assert_eq!(searched.take(), read);
@@ -348,10 +407,10 @@ mod tests {
         let beginning = "not searched: the beginning of newer, after 2 MiB";
         assert_eq!(told, [beginning, "not searched: older and older files, after 2 MiB"]);
 
-        assert_eq!(in_files(files(folder.path()), MOST, search), []);
+        assert_eq!(in_files(files(folder.path()), MOST, nothing, search), []);
         assert_eq!(searched.take().len(), 4);
         let gone = vec![folder.path().join("gone"), folder.path().join("oldest/below")];
-        let told = in_files(gone, MOST, search);
+        let told = in_files(gone, MOST, nothing, search);
         assert!(told.len() == 1 && told[0].text.starts_with("not searched: below: "), "{told:?}");
     }
 
@@ -379,12 +438,12 @@ mod tests {
             bytes[at..at + number.len()].copy_from_slice(number.as_bytes());
             fs::write(file.path(), bytes).unwrap();
             let (mut longest, mut found) = (0, false);
-            let length = pieces(file.path(), MOST, |text| {
+            pieces(file.path(), 0, MOST, |text| {
                 longest = longest.max(text.len());
                 found |= text.contains(number);
-            });
+            })
+            .unwrap();
             assert!(found && longest <= piece + OVERLAP, "{at}: {longest}");
-            assert_eq!(length.unwrap(), (2 * piece + number.len()) as u64);
         }
     }
 

@@ -19,7 +19,7 @@ use crate::{
     books::money,
     finding::{Finding, Lane},
     house::{Card, SetupError},
-    judge::{self, Evidence, Expect, are_warnings, broken, doubt, fault},
+    judge::{self, Evidence, Expect, broken, doubt, fault, is_broken},
     plan::{Job, Way},
     stage::Stage,
     wire::{Exchange, On, Rule},
@@ -65,6 +65,18 @@ pub(crate) enum Back {
     ByCard,
 }
 
+impl ThreeDSecure {
+    /// Returns the name of this part among those of its drill.
+    fn label(&self) -> String {
+        match self.back {
+            _ if !self.rules.is_empty() => Rule::label(self.rules),
+            Back::TwoTabs => "two tabs".to_owned(),
+            Back::TwoStarts => "two starts".to_owned(),
+            _ => money(self.price.0, self.price.1),
+        }
+    }
+}
+
 /// The price of orders that no shop refuses.
 pub(crate) const ORDINARY: (u64, &str) = (998, "GBP");
 
@@ -74,18 +86,19 @@ const REFUSED: Scenario = Scenario::NoResponse;
 /// The bank may have charged (A93).
 const NO_RESPONSE_FROM_BANK: &str = "119";
 
-/// Plays payments one after the other, until one fails.
+/// Plays payments one after the other.
 pub(crate) async fn play(stage: &mut Stage, stories: &[ThreeDSecure]) -> Played {
     let name = stage.order.clone();
     let mut findings = Vec::new();
     for (at, story) in stories.iter().enumerate() {
-        stage.begin_part(&name, at, story.rules);
-        findings.extend(part(stage, story).await?);
-        findings.extend(trapped(stage, None));
-        if !are_warnings(&findings) {
+        let label = if stories.len() > 1 { story.label() } else { String::new() };
+        stage.begin_named(&name, at, story.rules, &label);
+        findings.extend(part(stage, story).await?.into_iter().map(|one| one.of_part(&label)));
+        if is_broken(&findings) {
             break;
         }
     }
+    findings.extend(trapped(stage, None));
     Ok(stage.judged(findings))
 }
 

@@ -27,6 +27,13 @@ impl Rule {
         Self { on, from, times: u32::MAX, act }
     }
 
+    /// Returns the faults of one part of a drill as its name; empty without faults.
+    pub(crate) fn label(rules: &[Self]) -> String {
+        let of = |rule: &Self| if rule.on == On::Lookup { "lookups: " } else { "" };
+        let labels: Vec<String> = rules.iter().map(|rule| format!("{}{}", of(rule), rule.act.label())).collect();
+        labels.join("; ")
+    }
+
     pub(crate) fn meets(&self, seen: u32) -> bool {
         seen >= self.from && seen - self.from < self.times
     }
@@ -145,7 +152,34 @@ pub(crate) enum Edit {
     EntryTwice,
 }
 
+impl Answer {
+    fn label(self) -> String {
+        match self {
+            Self::Gateway(status) => format!("HTTP {status} of a gateway"),
+            Self::Error(status, code, _) => format!("HTTP {status}, error {code}"),
+            Self::Empty => "an empty reply".to_owned(),
+            Self::Html => "a web page".to_owned(),
+            Self::NothingFound => "nothing found".to_owned(),
+            Self::OtherOrder => "the payment of another order".to_owned(),
+            Self::Declined => "declined".to_owned(),
+            Self::Undocumented => "status 640".to_owned(),
+            Self::Elsewhere(_) => "a redirect to another host".to_owned(),
+        }
+    }
+}
+
 impl Act {
+    /// Its name in the parts of a drill.
+    fn label(self) -> String {
+        match self {
+            Self::Answer { answer, .. } => answer.label(),
+            Self::Silence { .. } => "error 119".to_owned(),
+            Self::Kill { executed: true, .. } => "executed, then killed".to_owned(),
+            Self::Kill { executed: false, .. } => "killed before it arrived".to_owned(),
+            other => other.told().to_owned(),
+        }
+    }
+
     /// Its name in the timeline.
     pub(crate) const fn told(self) -> &'static str {
         match self {

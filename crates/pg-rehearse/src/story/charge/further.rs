@@ -86,7 +86,7 @@ async fn one(
     let card = card(stage, story.card);
     let first = if further == Further::EachForm { other } else { way };
     let [line, next] = lines(stage, story, [first, other], &card)?;
-    let (mut findings, of) = match further {
+    let (findings, of) = match further {
         Further::EachForm => {
             perform(stage, story, &line, &line).await?;
             let mut findings = with_next_try(stage, expect, story, &next).await?;
@@ -124,8 +124,7 @@ async fn one(
             (findings, "one order whose capture meets the fault".to_owned())
         }
     };
-    findings.iter_mut().for_each(|one| one.text = format!("{of}: {}", one.text));
-    Ok(findings)
+    Ok(findings.into_iter().map(|one| one.of_part(&of)).collect())
 }
 
 /// The customer whose outcome is unknown tries again, and the order costs more. The shop may refuse, charge the rest, or give the first
