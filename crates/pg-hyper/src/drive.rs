@@ -34,7 +34,7 @@ pub use checkout::CheckoutDrive;
 pub use retry::RetryDrive;
 pub use three_d_secure::ThreeDSecureDrive;
 
-use exchange::{Exchanged, Landing, exchange};
+use exchange::{Exchanged, Landing, exchange, landed};
 use receipts::ReceiptHandles;
 
 /// A machine driven by a client.
@@ -467,12 +467,6 @@ where
             DriveStep::Done(outcome) => outcome,
             DriveStep::Ask(never) => match never {},
         }
-    }
-}
-
-async fn landed(landing: Landing) {
-    if let Some(landing) = landing {
-        landing.await;
     }
 }
 

@@ -26,6 +26,12 @@ pub(super) enum Exchanged {
 /// The return of a permit, if it is still to be awaited: after the reply is saved, and before the next request.
 pub(super) type Landing = Option<Pending<()>>;
 
+pub(super) async fn landed(landing: Landing) {
+    if let Some(landing) = landing {
+        landing.await;
+    }
+}
+
 pub(super) async fn exchange<T: Transport>(
     client: Client<T>,
     store: Option<(Store, SavedState)>,
