@@ -2,6 +2,7 @@
 //! card data need not be on the command line, where other users of the machine can see it.
 
 use std::{
+    fs::File,
     io::{self, Read},
     path::Path,
 };
@@ -45,11 +46,13 @@ impl Given {
                             "{first} and {name} cannot both be read from standard input; use {name}=@FILE"
                         )));
                     }
-                    read_value(name, "standard input", &mut io::stdin().lock())?
+                    let from = "standard input";
+                    let mut file = standard_input().map_err(|error| unreadable(name, from, &error))?;
+                    read_value(name, from, &mut file)?
                 }
                 Some(rest) if !rest.starts_with('@') => {
                     let from = format!("the file {:?}", mask::text(rest));
-                    let mut file = std::fs::File::open(rest).map_err(|error| unreadable(name, &from, &error))?;
+                    let mut file = File::open(rest).map_err(|error| unreadable(name, &from, &error))?;
                     read_value(name, &from, &mut file)?
                 }
                 escaped => {
@@ -148,13 +151,27 @@ pub(crate) fn is_secret(name: &str) -> bool {
 const LONGEST: u64 = 1 << 20;
 /// Maximum length of a file of certificates.
 const LONGEST_CERTIFICATES: u64 = 16 << 20;
+/// The capacity with which reading begins.
+const BLOCK: usize = 1 << 10;
 
 /// Reads a whole file, as [`read_text`] does.
 ///
 /// # Errors
 /// As [`read_text`], or if it cannot be opened.
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {
-    read_text(&mut std::fs::File::open(path)?)
+    read_text(&mut File::open(path)?)
+}
+
+/// Returns standard input without the buffer of [`io::stdin`], which is never freed and so never wiped.
+///
+/// # Errors
+/// If the system allows no further open file.
+pub(crate) fn standard_input() -> io::Result<File> {
+    #[cfg(unix)]
+    let handle = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let handle = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned()?;
+    Ok(handle.into())
 }
 
 /// Reads a whole text, without the byte order mark that some editors put before it; the limit is above every limit of the service.
@@ -175,11 +192,12 @@ pub(crate) fn read_text(from: &mut dyn Read) -> io::Result<String> {
 /// # Errors
 /// If it is longer than 16 MiB, or cannot be read.
 pub(crate) fn read_certificates(path: &Path) -> io::Result<Vec<u8>> {
-    read_bytes(&mut std::fs::File::open(path)?, LONGEST_CERTIFICATES)
+    read_bytes(&mut File::open(path)?, LONGEST_CERTIFICATES)
 }
 
 fn read_bytes(from: &mut dyn Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    // An empty vector would get its first bytes by way of the stack.
+    let mut bytes = Vec::with_capacity(BLOCK);
     from.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::other(format!("longer than {} MiB", most >> 20)));

@@ -2,12 +2,14 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
+mod addresses;
 mod base64;
 mod groups;
 mod letters;
 mod names;
 mod row;
 
+pub use addresses::without_passwords;
 pub use letters::{digit, is_invisible};
 
 use row::{Kinds, Shown};

@@ -15,7 +15,7 @@ use std::{
 
 use bytes::Bytes;
 use http::Request;
-use pg_model::mask::is_invisible;
+use pg_model::mask::{self, is_invisible};
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
 pub(crate) use self::{
@@ -239,8 +239,8 @@ impl Wire {
         }
     }
 
-    /// Returns a text as reports show it, on one short line without card numbers, CV2s, credentials of this drill and control
-    /// characters. A truncated secret would not be masked, so the text is cut last.
+    /// Returns a text as reports show it, on one short line without card numbers, CV2s, credentials of this drill, passwords in
+    /// addresses and control characters. A truncated secret would not be masked, so the text is cut last.
     pub(crate) fn told(&self, text: &str) -> String {
         let masked = self.masked(text);
         let mut told = String::new();
@@ -259,7 +259,7 @@ impl Wire {
     }
 
     fn masked(&self, text: &str) -> String {
-        let mut masked = cv2::masked(&pg_model::mask::text(text));
+        let mut masked = cv2::masked(&mask::text(&mask::without_passwords(text)));
         for (name, secret) in self.house.account.secrets() {
             if masked.contains(secret) {
                 masked = masked.replace(secret, &format!("‹{name}›"));

@@ -120,7 +120,8 @@ fn failures_below_the_threshold_are_no_failures_in_junit() {
 #[test]
 fn what_a_job_says_while_a_drill_is_prepared_is_masked_and_cut() {
     let long = "x".repeat(5_000);
-    let said = format!("api_password=$PG_ENTERPRISE_API_PASSWORD card 4111111111111111 cvv2 795 {long}");
+    let said =
+        format!("api_password=$PG_ENTERPRISE_API_PASSWORD card 4111111111111111 cvv2 795 postgres://u:secret@h {long}");
     let refuses = format!("echo \"{{\\\"claim\\\": \\\"unknown\\\", \\\"error\\\": \\\"{said}\\\"}}\"");
     for code in [refuses, format!("echo \"Error: {said}\" >&2; exit 1")] {
         let command = format!("command = [\"sh\", \"-c\", {}]\n", serde_json::Value::from(code));
@@ -134,7 +135,7 @@ fn what_a_job_says_while_a_drill_is_prepared_is_masked_and_cut() {
             ("scorecard", report.scorecard(true)),
         ] {
             assert!(text.matches("‹version 5 API password›").count() >= 3, "{form}: {text}");
-            for secret in ["4111111111111111", "cvv2 795", &long[..700]] {
+            for secret in ["4111111111111111", "cvv2 795", "u:secret", &long[..700]] {
                 assert!(!text.contains(secret), "{secret} in {form}");
             }
         }

@@ -105,7 +105,8 @@ enum Filling {
 pub(crate) fn run(arguments: Arguments, json: bool) -> Result<Exit, Failure> {
     let Arguments { data, iv, explain, choices, account } = arguments;
     let data = match data.as_str() {
-        "-" => argument::read_text(&mut std::io::stdin().lock())
+        "-" => argument::standard_input()
+            .and_then(|mut input| argument::read_text(&mut input))
             .map_err(|error| Failure::misuse(format!("cannot read standard input: {error}")))?,
         _ => data,
     };

@@ -125,6 +125,16 @@ fn effective_settings_are_shown_with_their_origin() {
     // A profile that is asked for is shown as it is.
     let shown = config(&file, "show default").env("PG_BASE_URL", "https://environment.example").run().ends(0);
     shown.prints("https://file.example");
+    // Whatever is in the wrong place.
+    let misplaced =
+        "[default]\nbaseUrl = \"https://u:canary@file.example\"\nenterpriseBaseUrl = \"4929000000000014\"\n";
+    write_private(&file, misplaced);
+    for command in ["show", "show --json", "check", "check --json"] {
+        let ended = run(&file, command).hides(&["4929000000000014"]);
+        let ended =
+            ended.prints(if command.starts_with("show") { "https://***@file.example" } else { "contains credentials" });
+        ended.prints("492900******0014");
+    }
     run(&file, "show defualt").ends(2).says("did you mean default?");
     config(&file, "show").env("PG_PROFILE", "none").run().ends(2).says("add it with `pg config new none`");
 }

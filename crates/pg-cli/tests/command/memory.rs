@@ -47,21 +47,25 @@ fn card(seed: u64, cv2: &str) -> [Canary; 2] {
 
 #[test]
 fn a_call_that_waits_holds_credentials_once_and_no_card() {
-    for profile in [false, true] {
+    for (profile, from_input) in [(false, false), (true, false), (true, true)] {
         let (account, card) = (account(), card(11, "9173"));
         let folder = tempfile::tempdir().unwrap();
         let number = folder.path().join("number");
         let cv2 = folder.path().join("cv2");
         write_private(&number, &card[0].text);
         write_private(&cv2, "9173");
-        let (number, cv2) = (format!("cardNumber=@{}", number.display()), format!("cardCV2=@{}", cv2.display()));
+        let place = if from_input { "-".to_owned() } else { format!("@{}", number.display()) };
+        let (number, cv2) = (format!("cardNumber={place}"), format!("cardCV2=@{}", cv2.display()));
         let (peer, told) = Peer::silent();
         let call = ["call", "transaction/auth", &number, &cv2, "cardExpiryMonth=12", "cardExpiryYear=49"];
         let call = pg(call.into_iter().chain(["currency=GBP", "itemName0=Tea", "itemPrice0=499"]));
-        let call = with_account(call, &peer.base, &account, profile).start();
+        let call = with_account(call, &peer.base, &account, profile);
+        let call = call.start_with(if from_input { &card[0].text } else { "" });
         told.recv().unwrap();
-        let what = if profile { "pg call, account from a profile" } else { "pg call, account from the environment" };
-        let found = image(call.id(), what, &[&account[..], &card[..]].concat());
+        let account_from = if profile { "a profile" } else { "the environment" };
+        let number_from = if from_input { "standard input" } else { "a file" };
+        let what = format!("pg call, account from {account_from}, card number from {number_from}");
+        let found = image(call.id(), &what, &[&account[..], &card[..]].concat());
         drop(call);
         peer.request();
         check(&found, &[("API key", 1), ("API password", 1), ("SHA key", 1)]);

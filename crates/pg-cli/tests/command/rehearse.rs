@@ -469,3 +469,22 @@ fn a_report_overwrites_neither_the_plan_nor_another_report() {
     }
     assert_eq!(fs::read_to_string(&plan).unwrap(), text);
 }
+
+/// The last line of a crash is quoted, and often names a database.
+#[test]
+#[cfg(unix)]
+fn a_crash_is_quoted_without_secrets_of_this_program_and_passwords() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = "echo \"$PG_CONTROL_TOKEN $PG_STORE_KEY $PG_INTENTS_KEY cannot connect to $DATABASE_URL\" >&2; exit 1";
+    let plan =
+        plan(folder.path(), &format!("[jobs.charge]\ncommand = [\"sh\", \"-c\", '{said}']\nwith = [\"card\"]\n"));
+    let html = folder.path().join("report.html");
+    let rehearsal = rehearse(&plan, &["--only", "M04", "--json", "--html", &html.display().to_string()]);
+    let secrets = ["canaryToken000000", "canaryKey", "canaryIntents"];
+    let names = ["PG_CONTROL_TOKEN", "PG_STORE_KEY", "PG_INTENTS_KEY"];
+    let rehearsal = names.iter().zip(secrets).fold(rehearsal, |rehearsal, (name, value)| rehearsal.env(name, value));
+    let ended = rehearsal.env("DATABASE_URL", "postgres://u:canaryPassword@127.0.0.1/shop").run();
+    let ended = ended.ends(3).hides(&["canary"]).prints("cannot connect to postgres://***@127.0.0.1/shop");
+    let html = fs::read_to_string(html).unwrap();
+    assert!(html.contains("postgres://***@127.0.0.1/shop") && !html.contains("canary"), "{}", ended.out);
+}

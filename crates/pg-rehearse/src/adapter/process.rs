@@ -23,6 +23,18 @@ use crate::house::Account;
 const MOST: usize = 1 << 20;
 /// How long the streams of an ended adapter may stay open, since its child processes may hold them.
 const STREAMS: Duration = Duration::from_millis(500);
+/// Secrets of other commands of `pg`, which no integration needs and reports could quote.
+const WITHHELD: [&str; 9] = [
+    "PG_CONTROL_TOKEN",
+    "PG_SANDBOX_STORE",
+    "PG_STORE_KEY",
+    "PG_STORE_KEY_COMMAND",
+    "PG_STORE_KEY_OLDER",
+    "PG_STORE_KEY_OLDER_COMMAND",
+    "PG_INTENTS_STORE",
+    "PG_INTENTS_KEY",
+    "PG_INTENTS_KEY_OLDER",
+];
 
 /// The environment of an adapter.
 #[derive(Clone)]
@@ -158,6 +170,9 @@ fn command(words: &[String], environment: &Environment) -> Option<Command> {
     let (program, arguments) = words.split_first()?;
     let mut command = Command::new(found(program, &environment.folder));
     command.args(arguments).current_dir(&environment.folder).envs(environment.variables());
+    for name in WITHHELD {
+        command.env_remove(name);
+    }
     Some(command)
 }
 

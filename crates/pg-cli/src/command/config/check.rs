@@ -2,6 +2,7 @@
 
 use std::{fs::File, path::Path};
 
+use pg_model::mask;
 use serde_json::json;
 
 use super::{file, show, valid};
@@ -42,6 +43,8 @@ pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<Exit, 
             }
         }
     }
+    // A value in the wrong place may be a card number.
+    let problems: Vec<String> = problems.iter().map(|problem| mask::text(problem)).collect();
     let ended = match &*problems {
         [] => Ok(Exit::Done),
         _ => Err(file::problem(path, &problems.join("; "))),

@@ -25,7 +25,7 @@ impl Shown {
         match &self.value {
             None => "(not set)".to_owned(),
             Some(_) if self.setting.is_secret() => "***".to_owned(),
-            Some(value) => mask::text(value),
+            Some(value) => masked(value),
         }
     }
 
@@ -35,10 +35,15 @@ impl Shown {
             "setting": self.setting.member(),
             "set": self.value.is_some(),
             "secret": secret,
-            "value": self.value.as_deref().filter(|_| !secret).map(mask::text),
+            "value": self.value.as_deref().filter(|_| !secret).map(masked),
             "from": Some(&self.from).filter(|from| !from.is_empty()),
         })
     }
+}
+
+/// Returns a setting that is not a secret without what was put into it by mistake: `config check` refuses such a value.
+fn masked(value: &str) -> String {
+    mask::text(&mask::without_passwords(value))
 }
 
 /// One profile, or the settings that apply now.

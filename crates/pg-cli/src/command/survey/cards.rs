@@ -1,9 +1,6 @@
 //! Test cards from a file, from standard input or from arguments.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-};
+use std::{fs::File, io};
 
 use pg_survey::{Card, Cards, Role};
 
@@ -31,9 +28,8 @@ pub(super) fn read(file: Option<&str>, arguments: &[String]) -> Result<Cards, Fa
     if let Some(file) = self::file(file)? {
         let shown = if file == "-" { "standard input" } else { &file };
         let cannot = |error: io::Error| Failure::misuse(format!("cannot read the test cards from {shown}: {error}"));
-        let mut source: Box<dyn Read> =
-            if file == "-" { Box::new(io::stdin().lock()) } else { Box::new(File::open(&file).map_err(cannot)?) };
-        let text = argument::read_text(&mut *source).map_err(cannot)?;
+        let source = if file == "-" { argument::standard_input() } else { File::open(&file) };
+        let text = source.and_then(|mut source| argument::read_text(&mut source)).map_err(cannot)?;
         for (at, line) in text.lines().enumerate() {
             let line = line.trim();
             if !line.is_empty() && !line.starts_with('#') {

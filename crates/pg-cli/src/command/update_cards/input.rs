@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha512};
 
 use super::line::{Layout, says_nothing, unusual};
-use crate::{failure::Failure, output};
+use crate::{argument, failure::Failure, output};
 
 /// The maximum length of a line.
 const LONGEST_LINE: u64 = 64 << 10;
@@ -242,7 +242,9 @@ fn standard_input() -> Result<File, Failure> {
         ))
     };
     let mut file = tempfile::tempfile().map_err(no_copy)?;
-    copy(&mut io::stdin().lock(), &mut file, LONGEST_INPUT, no_copy)?;
+    let input =
+        argument::standard_input().map_err(|error| Failure::misuse(format!("cannot read standard input: {error}")))?;
+    copy(&mut BufReader::new(input), &mut file, LONGEST_INPUT, no_copy)?;
     Ok(file)
 }
 
