@@ -97,7 +97,7 @@ fn failures_below_the_threshold_are_no_failures_in_junit() {
         rehearse(&plan, &std::env::temp_dir(), &options).expect("it works")
     };
     let mut report = ran(pg_rehearse::Severity::Critical);
-    assert_eq!(report.outcomes[0].verdict, pg_rehearse::Verdict::Failed, "{}", report.scorecard(false));
+    assert_eq!(report.outcomes[0].verdict, Verdict::Failed, "{}", report.scorecard(false));
     let severity = report.outcomes[0].drill.severity;
     for (threshold, code, counts) in [
         (severity, 1, "tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""),
@@ -111,7 +111,7 @@ fn failures_below_the_threshold_are_no_failures_in_junit() {
     }
     assert!(report.junit().contains("<skipped message=\"below the threshold critical: "), "{}", report.junit());
     // An adapter that does not work shows nothing, however severe its failure would be.
-    report.outcomes[0].verdict = pg_rehearse::Verdict::Broken;
+    report.outcomes[0].verdict = Verdict::Broken;
     assert_eq!(report.exit_code(), 3);
     assert!(report.junit().contains("failures=\"0\" errors=\"1\" skipped=\"0\""), "{}", report.junit());
 }
