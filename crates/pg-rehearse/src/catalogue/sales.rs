@@ -180,7 +180,7 @@ pub(super) const SCENES: &[Scene] = &[
         severity: Severity::High,
         basis: "2 §3.3, A106",
         imitates: "The customer fails the challenge, and the bank declines the payment.",
-        mend: "Call getAuthenticationStatus first. If the payment is then declined, claim declined.",
+        mend: "Call getAuthenticationStatus first. If you then send no payment, claim not-charged; if it is declined, claim declined.",
     }
     .told(Family::ThreeDSecure, Story::ThreeDSecure(&[ThreeDSecure { card: Scenario::ChallengeRequired, rules: &[], answer: Answer::Fails, back: Back::Once, expect: Expect::Decline, price: ORDINARY }])),
     Text {
