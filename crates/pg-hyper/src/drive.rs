@@ -50,7 +50,6 @@ use receipts::ReceiptHandles;
 ///
 /// ```no_run
 /// use pg_hyper::{Client, DurableFile, proto::{machine::charge::ChargeOutcome, model::Auth}};
-///
 /// # async fn pay(client: Client, payment: Auth, file: DurableFile) -> Result<(), Box<dyn std::error::Error>> {
 /// let charging = match file.saved()? {
 ///     Some(saved) => client.resume_charge(&saved, Some(payment))?,
@@ -63,9 +62,8 @@ use receipts::ReceiptHandles;
 ///     ChargeOutcome::Unknown { reconcile, .. } => println!("outcome unknown: {reconcile:?}"),
 ///     other => println!("not paid: {other:?}"),
 /// }
-/// // … record the outcome in the order, durably …
+/// // … record the outcome in the order, durably. After an unknown one keep the state: the next run looks the payment up.
 /// if !matches!(charged, ChargeOutcome::Unknown { .. }) {
-///     // After an unknown outcome, the state is kept, so that the next run looks the payment up.
 ///     file.remove()?;
 /// }
 /// # Ok(())
@@ -77,7 +75,6 @@ use receipts::ReceiptHandles;
 ///
 /// ```no_run
 /// use pg_hyper::{DriveStep, Transport, Drive, proto::machine::Machine};
-///
 /// # async fn go<M: Machine, T: Transport + Clone + 'static>(mut drive: Drive<M, T>, answer: impl Fn(M::Demand) -> M::Input) -> M::Outcome {
 /// loop {
 ///     match drive.next().await {
@@ -103,7 +100,6 @@ pub struct Drive<M: Machine, T = HyperTransport> {
     inputs: VecDeque<(M::Input, Option<ReceiptHandle>)>,
     receipts: ReceiptHandles,
     position: Position<M::Demand, M::Outcome>,
-    /// The return of the last request's permit.
     landing: Landing,
     /// Whether the request of the present exchange was permitted. From then on it may be saved as sent.
     departed: Arc<AtomicBool>,
@@ -213,7 +209,6 @@ where
     ///
     /// ```no_run
     /// use pg_hyper::{Client, ThreeDSecureDrive, proto::machine::SavedState};
-    ///
     /// # async fn update(sql: &str, parameters: [String; 2]) -> Result<u64, std::io::Error> { Ok(1) }
     /// # fn resume(client: Client, saved: SavedState) -> Result<ThreeDSecureDrive, Box<dyn std::error::Error>> {
     /// let payment = client.resume_three_d_secure(&saved)?.store_if(|previous, new| async move {

@@ -174,7 +174,9 @@ pub enum FleetStartError {
     },
     /// Other processes with this store have another [`FleetPlan::per_minute`](crate::FleetPlan::per_minute).
     #[error(
-        "other processes with this store limit the account to another number of requests per minute than {per_minute}: set the number          that they have (FleetPlan::per_minute, --per-minute), or wait a minute after their end"
+        "other processes with this store limit the account to another number of requests per minute than {per_minute}: set the number \
+         that they have (FleetPlan::per_minute, --per-minute), or wait a minute after their end, or if a clock was set back since, as \
+         long as it was ahead"
     )]
     OtherLimit {
         /// The number in the plan.

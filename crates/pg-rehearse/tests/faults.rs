@@ -149,8 +149,8 @@ fn a_repeated_capture_and_refund_are_named_with_their_money() {
     }
     let found = shop("refund-retried", &["M51", "M54"]);
     let told = |at: usize| (found.outcomes[at].findings[0].kind, found.outcomes[at].findings[0].text.as_str());
-    assert_eq!(told(0), ("captured-twice", "captured twice: 6.00 GBP instead of 3.00 GBP"));
-    assert_eq!(told(1), ("refunded-twice", "refunded twice: 6.00 GBP instead of 3.00 GBP"));
+    assert_eq!(told(0), ("captured-twice", "executed, reply lost: captured twice: 6.00 GBP instead of 3.00 GBP"));
+    assert_eq!(told(1), ("refunded-twice", "executed, reply lost: refunded twice: 6.00 GBP instead of 3.00 GBP"));
     assert!(found.outcomes[0].drill.mend.contains("uniqueMerchantReference"));
 
     // As a command, which a drill can kill.

@@ -139,13 +139,20 @@ async fn other_price(
     }
     stage.wire().set_faults(&[]);
     let told = format!("the order now costs {}, and the customer tries again", money(NEXT_PRICE, story.currency));
-    stage.wire().note(Lane::Integration, Lane::Integration, told);
+    stage.wire().note(Lane::Integration, Lane::Integration, told.clone());
     next["amount"] = NEXT_PRICE.into();
     stage.run(Job::Charge, &next).await;
     let entries = stage.entries()?;
     let charges: Vec<_> = entries.iter().filter(|entry| entry.is_charge()).collect();
     let paid: u64 = charges.iter().map(|entry| entry.amount).sum();
-    if paid <= judge::returned(&entries) + NEXT_PRICE {
+    let kept = paid.saturating_sub(judge::returned(&entries));
+    let claim = stage.ran().last().and_then(|ran| ran.claim);
+    if kept > 0 && matches!(claim, Some(Claim::NotCharged | Claim::Declined)) {
+        let why =
+            format!("{told}: the integration claims that nothing was charged, but {}", money(kept, story.currency));
+        return Ok(vec![fault("charged-but-said-unpaid", format!("{why} of the order are"))]);
+    }
+    if kept <= NEXT_PRICE {
         return Ok(Vec::new());
     }
     let all: Vec<String> = charges.iter().map(|entry| entry.money()).collect();
