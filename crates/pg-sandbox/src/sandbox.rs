@@ -2,10 +2,6 @@
 
 use std::{path::Path, sync::Arc};
 
-use bytes::Bytes;
-use http::{Request, Response};
-use zeroize::Zeroizing;
-
 use crate::{
     accounts::Accounts,
     clock::Clock,
@@ -26,6 +22,9 @@ use crate::{
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
+use bytes::Bytes;
+use http::{Request, Response};
+use zeroize::Zeroizing;
 
 mod accounts;
 mod callbacks;
@@ -90,7 +89,7 @@ impl Sandbox {
     /// # Errors
     /// If SQLite cannot make a store in memory.
     pub fn in_memory_with(settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
-        let mut dice = SeededRandom::new(seed);
+        let mut dice = Box::new(SeededRandom::new(seed));
         let mut key = [0; 32];
         dice.fill(&mut key);
         Self::assemble(Box::new(Sqlite::in_memory()?), settings, &key, dice)
@@ -101,8 +100,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`OpenError`] names the file and what is wrong with it.
-    pub fn open(path: &Path, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
-        let mut dice = SeededRandom::new(seed);
+    pub fn open(path: &Path, settings: Settings, mut seed: [u8; 32]) -> Result<Self, OpenError> {
+        let (new_key, dice) = vault::split(&mut seed);
         let unopened = Unopened::at(path)?;
         let key_path = vault::key_path(path);
         let KeyFile { key, stage } = match vault::load_key(&key_path)? {
@@ -112,12 +111,10 @@ impl Sandbox {
             Some(file) if !unopened.is_sealed() && file.stage == Stage::Sealed => return Err(OpenError::EarlierStore),
             Some(file) => file,
             None if unopened.is_empty() || unopened.lacks(Meta::KIND, Meta::KEY_CHECK)? => {
-                let mut key = Zeroizing::new([0; 32]);
-                dice.fill(&mut *key);
-                if !vault::create_key(&key_path, &key)? {
+                if !vault::create_key(&key_path, &new_key)? {
                     return Err(StoreError::InUse.into());
                 }
-                KeyFile { key, stage: Stage::New }
+                KeyFile { key: Zeroizing::new(**new_key), stage: Stage::New }
             }
             None => return Err(OpenError::KeyFileLost(key_path)),
         };
@@ -152,21 +149,21 @@ impl Sandbox {
     /// # Errors
     /// If the store fails, or was created with another key.
     pub fn over(store: Box<dyn Store>, settings: Settings, key: &[u8; 32], seed: [u8; 32]) -> Result<Self, OpenError> {
-        Self::assemble(store, settings, key, SeededRandom::new(seed))
+        Self::assemble(store, settings, key, Box::new(SeededRandom::new(seed)))
     }
 
     fn assemble(
         store: Box<dyn Store>,
         settings: Settings,
         key: &[u8; 32],
-        dice: SeededRandom,
+        dice: Box<SeededRandom>,
     ) -> Result<Self, OpenError> {
         settings.check_keys()?;
         let mut sandbox = Self {
             store,
             settings: Arc::new(settings),
             vault: Vault::new(key),
-            keys: Keys::new(Box::new(dice)),
+            keys: Keys::new(dice),
             cv2: Cv2Memory::default(),
             clock: Clock::default(),
             throttle: Throttle::default(),

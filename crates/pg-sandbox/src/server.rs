@@ -113,7 +113,7 @@ impl Server {
         let courier = courier(&config.settings)?;
         let seed = random_seed().map_err(StartError::Randomness)?;
         let sandbox = match &config.store {
-            StoreChoice::Memory => Sandbox::in_memory_with(config.settings, seed)?,
+            StoreChoice::Memory => Sandbox::in_memory_with(config.settings, **seed)?,
             #[cfg(feature = "postgres")]
             StoreChoice::Postgres(shared) => {
                 let (opening, settings) = (shared.clone(), config.settings);
@@ -121,15 +121,15 @@ impl Server {
                 // Opening waits for the database.
                 let opened = tokio::task::spawn_blocking(move || {
                     if opening.reseals {
-                        opening.reseal(other_seed)?;
+                        opening.reseal(**other_seed)?;
                     }
-                    Sandbox::open_shared(&opening, settings, seed)
+                    Sandbox::open_shared(&opening, settings, **seed)
                 });
                 let opened = opened.await.map_err(|error| StartError::Thread(io::Error::other(error)))?;
                 opened.map_err(|error| StartError::Database(shared.shown(), error))?
             }
             StoreChoice::File(path) => {
-                Sandbox::open(path, config.settings, seed).map_err(|error| StartError::Store(path.clone(), error))?
+                Sandbox::open(path, config.settings, **seed).map_err(|error| StartError::Store(path.clone(), error))?
             }
         };
         Self::run(sandbox, config.listen, courier).await

@@ -11,12 +11,16 @@ use chacha20poly1305::{
     KeyInit as _, XChaCha20Poly1305, XNonce,
     aead::{Aead as _, Payload},
 };
-use hmac::{Hmac, Mac as _};
+use hmac::{Hmac, Mac as _, digest::FixedOutput as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::{key::RandomSource, secret::Secret, timestamp::Timestamp};
+use crate::{
+    key::{RandomSource, SeededRandom},
+    secret::Secret,
+    timestamp::Timestamp,
+};
 
 mod key_file;
 
@@ -42,7 +46,7 @@ impl std::fmt::Debug for Sealed {
 
 /// Seals and opens card numbers.
 pub struct Vault {
-    cipher: XChaCha20Poly1305,
+    sealing: Box<Zeroizing<[u8; 32]>>,
     identifiers: Hmac<Sha256>,
 }
 
@@ -51,9 +55,13 @@ impl Vault {
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
         // Each use has its own key, so that one cannot weaken the other.
-        let sealing = derived(key, b"pg-sandbox seal");
         let identifying = derived(key, b"pg-sandbox card identifier");
-        Self { cipher: XChaCha20Poly1305::new((&*sealing).into()), identifiers: keyed(&*identifying) }
+        Self { sealing: derived(key, b"pg-sandbox seal"), identifiers: keyed(&**identifying) }
+    }
+
+    /// Returns a cipher that wipes its copy of the key when it is dropped.
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new((&**self.sealing).into())
     }
 
     /// Returns the `cardUniqueIdentifier` of a card (spec 1 §2.1): 15 digits, the same for every token of one card at
@@ -86,7 +94,7 @@ impl Vault {
         dice.fill(&mut nonce);
         let payload = Payload { msg: text.as_bytes(), aad: owner.as_bytes() };
         let sealed = self
-            .cipher
+            .cipher()
             .encrypt(&XNonce::from(nonce), payload)
             .expect("the cipher only refuses texts of more than 256 GiB");
         let mut bytes = nonce.to_vec();
@@ -103,7 +111,7 @@ impl Vault {
         let bytes = STANDARD_NO_PAD.decode(&sealed.0).map_err(|_| NotOurs)?;
         let (nonce, text) = bytes.split_first_chunk::<NONCE_LENGTH>().ok_or(NotOurs)?;
         let payload = Payload { msg: text, aad: owner.as_bytes() };
-        let opened = self.cipher.decrypt(&XNonce::from(*nonce), payload).map_err(|_| NotOurs)?;
+        let opened = self.cipher().decrypt(&XNonce::from(*nonce), payload).map_err(|_| NotOurs)?;
         String::from_utf8(opened).map(Secret::new).map_err(|_| NotOurs)
     }
 }
@@ -112,8 +120,20 @@ pub(crate) fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("HMAC accepts keys of any length")
 }
 
-pub(crate) fn derived(key: &[u8; 32], purpose: &[u8]) -> Zeroizing<[u8; 32]> {
-    Zeroizing::new(keyed(key).chain_update(purpose).finalize().into_bytes().into())
+/// Returns a key for one purpose. It is written where it stays, on the heap, where a move copies no key.
+pub(crate) fn derived(key: &[u8; 32], purpose: &[u8]) -> Box<Zeroizing<[u8; 32]>> {
+    let mut derived = Box::new(Zeroizing::new([0; 32]));
+    keyed(key).chain_update(purpose).finalize_into((&mut **derived).into());
+    derived
+}
+
+/// Splits a seed, and wipes it: returns the key of a new store, and a generator that stays in memory. The key cannot be computed
+/// from the state of the generator.
+pub(crate) fn split(seed: &mut [u8; 32]) -> (Box<Zeroizing<[u8; 32]>>, Box<SeededRandom>) {
+    let key = derived(seed, b"pg-sandbox new key");
+    let dice = Box::new(SeededRandom::new(**derived(seed, b"pg-sandbox dice")));
+    seed.zeroize();
+    (key, dice)
 }
 
 /// The text was altered, or sealed for another record or under another key.

@@ -76,8 +76,9 @@ impl SharedStore {
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or a key file. The older keys are still needed then; call the
     /// function again.
-    pub fn reseal(&self, seed: [u8; 32]) -> Result<usize, OpenError> {
-        let mut store = open(self, &mut SeededRandom::new(seed))?;
+    pub fn reseal(&self, mut seed: [u8; 32]) -> Result<usize, OpenError> {
+        let (new_key, mut dice) = vault::split(&mut seed);
+        let mut store = open(self, &new_key, &mut dice)?;
         Ok(store.reseal()?)
     }
 
@@ -110,16 +111,16 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`OpenError`] says what is wrong with the database or a key file.
-    pub fn open_shared(shared: &SharedStore, settings: Settings, seed: [u8; 32]) -> Result<Self, OpenError> {
-        let mut dice = SeededRandom::new(seed);
-        let store = open(shared, &mut dice)?;
+    pub fn open_shared(shared: &SharedStore, settings: Settings, mut seed: [u8; 32]) -> Result<Self, OpenError> {
+        let (new_key, mut dice) = vault::split(&mut seed);
+        let store = open(shared, &new_key, &mut dice)?;
         let root = Zeroizing::new(*store.root());
         Self::assemble(Box::new(store), settings, &root, dice)
     }
 }
 
 /// Opens the store with a key file that was created for it.
-fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenError> {
+fn open(shared: &SharedStore, new_key: &[u8; 32], dice: &mut SeededRandom) -> Result<Postgres, OpenError> {
     let url = &shared.url;
     let mut name = [0; 16];
     dice.fill(&mut name);
@@ -139,7 +140,7 @@ fn open(shared: &SharedStore, dice: &mut SeededRandom) -> Result<Postgres, OpenE
     let (key, created) = match &shared.key {
         StoreKey::Bytes(key) => (key.clone(), None),
         StoreKey::File(path) => {
-            let file = key_file(path, url, dice)?;
+            let file = key_file(path, url, new_key)?;
             refuse_empty(url, path, file.stage)?;
             (file.key, Some(path).filter(|_| file.stage == Stage::New))
         }
@@ -162,16 +163,14 @@ fn refuse_empty(url: &str, path: &Path, stage: Stage) -> Result<(), OpenError> {
 
 /// Returns the key in a file, which is created with the store. If several processes start at the same time, one of them
 /// creates it.
-fn key_file(path: &Path, url: &str, dice: &mut SeededRandom) -> Result<KeyFile, OpenError> {
+fn key_file(path: &Path, url: &str, new_key: &[u8; 32]) -> Result<KeyFile, OpenError> {
     if let Some(file) = vault::load_key(path)? {
         return Ok(file);
     }
     // Checked before a key is created: an existing store has one already.
     if !Postgres::is_there(url)? {
-        let mut key = Zeroizing::new([0; 32]);
-        dice.fill(&mut *key);
-        if vault::create_key(path, &key)? {
-            return Ok(KeyFile { key, stage: Stage::New });
+        if vault::create_key(path, new_key)? {
+            return Ok(KeyFile { key: Zeroizing::new(*new_key), stage: Stage::New });
         }
     }
     vault::load_key(path)?.ok_or_else(|| OpenError::KeyFileMissing(path.to_owned()))

@@ -5,6 +5,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use zeroize::Zeroizing;
+
 use crate::Timestamp;
 
 /// Returns the real time.
@@ -16,13 +18,13 @@ pub(super) fn now() -> Timestamp {
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// Returns an unpredictable seed for [`crate::Sandbox::open`].
+/// Returns an unpredictable seed for [`crate::Sandbox::open`]: on the heap, where a move copies no secret.
 ///
 /// # Errors
 /// If the operating system provides no random bytes.
-pub(crate) fn random_seed() -> io::Result<[u8; 32]> {
-    let mut seed = [0; 32];
+pub(crate) fn random_seed() -> io::Result<Box<Zeroizing<[u8; 32]>>> {
+    let mut seed = Box::new(Zeroizing::new([0; 32]));
     #[expect(clippy::disallowed_methods, reason = "the one place where real randomness comes in")]
-    getrandom::fill(&mut seed).map_err(io::Error::other)?;
+    getrandom::fill(&mut **seed).map_err(io::Error::other)?;
     Ok(seed)
 }

@@ -146,21 +146,21 @@ pub(super) struct Sealer {
 #[derive(Clone)]
 struct RowKey {
     tags: Hmac<Sha256>,
-    cipher: Zeroizing<[u8; 32]>,
+    cipher: Box<Zeroizing<[u8; 32]>>,
     fingerprint: [u8; DIGEST],
 }
 
 impl RowKey {
     fn new(key: &[u8; 32]) -> Self {
         Self {
-            tags: keyed(&*derived(key, b"pg-sandbox store row tag")),
+            tags: keyed(&**derived(key, b"pg-sandbox store row tag")),
             cipher: derived(key, b"pg-sandbox store row body"),
             fingerprint: fingerprint(key),
         }
     }
 
     fn encrypt(&self, tag: [u8; TAG]) -> XChaCha20 {
-        XChaCha20::new((&*self.cipher).into(), &XNonce::from(tag))
+        XChaCha20::new((&**self.cipher).into(), &XNonce::from(tag))
     }
 
     /// Returns the tag of a body at a place, and the row's share of the sum.
@@ -197,7 +197,7 @@ impl Sealer {
         Self {
             writes: RowKey::new(key),
             reads: Vec::new(),
-            digests: keyed(&*derived(key, b"pg-sandbox store digest")),
+            digests: keyed(&**derived(key, b"pg-sandbox store digest")),
             place: Vec::new(),
         }
     }

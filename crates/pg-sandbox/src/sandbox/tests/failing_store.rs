@@ -68,7 +68,7 @@ pub(super) fn failing(commits: usize) -> (Sandbox, String) {
 }
 
 fn over(store: Failing) -> Result<Sandbox, OpenError> {
-    Sandbox::assemble(Box::new(store), Settings::default(), &[1; 32], SeededRandom::new([2; 32]))
+    Sandbox::assemble(Box::new(store), Settings::default(), &[1; 32], Box::new(SeededRandom::new([2; 32])))
 }
 
 fn disable(key: &str, encoding: &str) -> Request<Bytes> {

@@ -33,7 +33,8 @@ fn a_request_is_not_answered_at_a_time_before_its_turn_or_its_arrival() {
     let clock = Arc::<AtomicU64>::default();
     let store = Waiting { inner: Sqlite::in_memory().unwrap(), clock: Arc::clone(&clock) };
     let mut sandbox =
-        Sandbox::assemble(Box::new(store), Settings::default(), &[1; 32], SeededRandom::new([2; 32])).unwrap();
+        Sandbox::assemble(Box::new(store), Settings::default(), &[1; 32], Box::new(SeededRandom::new([2; 32])))
+            .unwrap();
     let seconds = || clock.load(Relaxed);
     let read = || now().plus(Duration::from_secs(seconds()));
     let ask = || Inbound::new(&Settings::default(), request(Method::GET, "/_sandbox/clock", ""));

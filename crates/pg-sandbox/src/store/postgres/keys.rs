@@ -130,7 +130,7 @@ pub(super) fn settle(link: &mut Link, ring: &KeyRing, first: &str, process: &str
         return Ok(known);
     }
     // The name of the process is random, and so is this nonce.
-    let mut dice = SeededRandom::new(*derived(ring.newest(), format!("root of {process}").as_bytes()));
+    let mut dice = SeededRandom::new(**derived(ring.newest(), format!("root of {process}").as_bytes()));
     let sealed = Vault::new(ring.newest()).seal(&mut dice, ROOT, &hex(&*known.root));
     // Base64, without quotes.
     let sealed = serde_json::to_value(&sealed).ok().and_then(|text| text.as_str().map(str::to_owned));

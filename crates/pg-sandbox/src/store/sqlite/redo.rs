@@ -167,7 +167,7 @@ impl Redo {
             )));
         }
         let file = file::own_redo(store, found)?;
-        let tags = Tags(keyed(&*derived(key, b"pg-sandbox store redo")));
+        let tags = Tags(keyed(&**derived(key, b"pg-sandbox store redo")));
         if since.needs == Needs::Nothing {
             if foreign::is_foreign(&file, &tags)? {
                 return Err(StoreError::ForeignLog(path));

@@ -322,7 +322,7 @@ fn groups_that_were_not_synced_may_be_missing() {
 
 /// Turns the log into one of the earlier version, whose entries have no marks.
 fn without_marks(redo: &[u8]) -> Vec<u8> {
-    let tags: Hmac<Sha256> = keyed(&*derived(&KEY, b"pg-sandbox store redo"));
+    let tags: Hmac<Sha256> = keyed(&**derived(&KEY, b"pg-sandbox store redo"));
     let tag =
         |before: &[u8], bytes: &[u8]| tags.clone().chain_update(before).chain_update(bytes).finalize().into_bytes();
     let (header, whole) = (HEADER, Whole::BYTES);
