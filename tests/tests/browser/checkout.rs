@@ -252,6 +252,11 @@ async fn a_link_that_may_be_opened_once_is_opened_once() {
     browser.read("[role=alert]").await;
     pay(&browser, &VISA).await;
     browser.see("Payment complete").await;
+    // The customer who has paid still sees it, and another one sees nothing of it.
+    browser.visit(token.token.redemption_url.as_str()).await;
+    browser.see("Payment complete").await;
+    drop(browser);
+    let Some(browser) = Browser::open(Scripts::On).await else { return };
     browser.visit(token.token.redemption_url.as_str()).await;
     browser.see("This payment link has expired").await;
 }

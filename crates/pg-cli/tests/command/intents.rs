@@ -106,6 +106,9 @@ fn with_outcome(outcome: &str) -> IntentEnd {
 async fn operators_see<S: IntentStore>(path: &str, store: &S) {
     pg(["intents", "--store", path]).run().ends(0).says("no payments");
     pg(["intents", "--store", path, "--account", "shop"]).run().ends(2).says("accounts with payments: none");
+    // A fleet that has no payments yet.
+    let whole = "shop at https://gateway.example";
+    pg(["intents", "--store", path, "--account", whole]).run().ends(0).says("no payments");
     pg(["intents", "--store", path, "migrate", "--print"]).run().ends(0).prints("CREATE TABLE payment_intents");
     let json = |arguments: &[&str]| {
         let ended = pg([&["intents", "--json", "--store", path], arguments].concat()).run().ends(0);
@@ -151,6 +154,11 @@ async fn operators_see<S: IntentStore>(path: &str, store: &S) {
             .ends(2)
             .says("sho: the store has no payments of this account; accounts with payments: another shop, shop\n");
     }
+    // A whole name may be that of a fleet without payments yet.
+    pg(["intents", "--store", path, "--account", "sho at https://gateway.example", "resume"])
+        .run()
+        .ends(1)
+        .says("sending is not stopped for this account");
     of_shop("park", "order-open").ends(0).says("parked");
     assert_eq!(row(store, "order-open").await.status, IntentStatus::Parked);
     of_shop("reconcile", "order-open").ends(0).says("a worker takes it");

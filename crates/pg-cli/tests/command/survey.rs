@@ -288,7 +288,7 @@ fn an_address_that_is_not_listed_as_staging_gets_nothing() {
         .says("--with-payments needs test cards");
     // As when a sandbox's variables are set, and the operator's account was meant.
     for flags in ["--staging staging.example", "--staging 127.0.0.1:9 --staging staging.example"] {
-        let foreign = "--staging names no address of this account, which has http://127.0.0.1:9, http://127.0.0.1:9/enterprise; nothing was sent";
+        let foreign = "--staging staging.example is no address of this account, which has http://127.0.0.1:9, http://127.0.0.1:9/enterprise; nothing was sent";
         words(&format!("survey {flags}")).account("http://127.0.0.1:9").run().ends(2).says(foreign);
     }
     // Listed, it is asked; no server listens there.

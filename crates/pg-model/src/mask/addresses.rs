@@ -14,15 +14,21 @@ use super::HIDDEN;
 /// ```
 #[must_use]
 pub fn without_passwords(text: &str) -> String {
-    let mut parts = text.split("://");
+    // JSON may escape each slash.
+    [":\\/\\/", "://"].iter().fold(text.to_owned(), |shown, mark| after(mark, &shown))
+}
+
+/// Hides user and password after each mark.
+fn after(mark: &str, text: &str) -> String {
+    let mut parts = text.split(mark);
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |shown, part| {
         // A password that is not encoded may contain a slash.
         let address = part.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"')).next().unwrap_or_default();
         let has_parameter = address.to_ascii_lowercase().contains("password=");
         match if has_parameter { Some(address.len()) } else { address.rfind('@') } {
-            Some(end) => format!("{shown}://{HIDDEN}{}", &part[end..]),
-            None => format!("{shown}://{part}"),
+            Some(end) => format!("{shown}{mark}{HIDDEN}{}", &part[end..]),
+            None => format!("{shown}{mark}{part}"),
         }
     })
 }
@@ -39,6 +45,7 @@ mod tests {
             ("https://u:ab/cd@shop.example https://token@h", "https://***@shop.example https://***@h"),
             ("postgres://db/shop?password=s@cret failed", "postgres://*** failed"),
             ("\"https://shop.example/?apiPassword=secret\"", "\"https://***\""),
+            (r#"{"dsn":"postgres:\/\/u:p@db\/shop"}"#, r#"{"dsn":"postgres:\/\/***@db\/shop"}"#),
             ("https://shop.example/a:b https://shop.example", "https://shop.example/a:b https://shop.example"),
         ] {
             assert_eq!(without_passwords(text), shown);

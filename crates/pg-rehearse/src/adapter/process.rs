@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use pg_model::mask;
 use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
@@ -209,7 +210,9 @@ fn failure(ran: &Ran, environment: &Environment) -> Option<String> {
         End::NotStarted(why) => return Some(format!("it could not be started: {why}")),
     };
     let said = if ran.stderr.trim().is_empty() { &ran.stdout } else { &ran.stderr };
-    let first: String = said.trim().lines().next().unwrap_or_default().chars().take(200).collect();
+    let first = mask::text(&mask::without_passwords(said.trim().lines().next().unwrap_or_default()));
+    // A truncated secret would not be masked.
+    let first: String = first.chars().take(200).collect();
     Some(if first.is_empty() { ended } else { format!("{ended}; its output begins: {first}") })
 }
 

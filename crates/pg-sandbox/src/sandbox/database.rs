@@ -168,10 +168,8 @@ fn key_file(path: &Path, url: &str, new_key: &[u8; 32]) -> Result<KeyFile, OpenE
         return Ok(file);
     }
     // Checked before a key is created: an existing store has one already.
-    if !Postgres::is_there(url)? {
-        if vault::create_key(path, new_key)? {
-            return Ok(KeyFile { key: Zeroizing::new(*new_key), stage: Stage::New });
-        }
+    if !Postgres::is_there(url)? && vault::create_key(path, new_key)? {
+        return Ok(KeyFile { key: Zeroizing::new(*new_key), stage: Stage::New });
     }
     vault::load_key(path)?.ok_or_else(|| OpenError::KeyFileMissing(path.to_owned()))
 }

@@ -398,9 +398,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_about_the_account_names_its_variable() {
+    fn a_refused_start_names_the_variable_that_it_is_about() {
         let away = StoreError::Unavailable("statement timeout".to_owned());
-        assert_eq!(refused_start(&away.clone().into()), away.to_string());
+        assert_eq!(refused_start(&away.clone().into()), format!("SHOP_STORE: {away}"));
         assert!(refused_start(&FleetStartError::Unnamed).starts_with("SHOP_ACCOUNT "));
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn run(path: &Path, asked: Option<&str>, json: bool) -> Result<Exit, 
         }
     }
     // A value in the wrong place may be a card number.
-    let problems: Vec<String> = problems.iter().map(|problem| mask::text(problem)).collect();
+    let problems: Vec<String> = problems.iter().map(|problem| mask::text(&mask::without_passwords(problem))).collect();
     let ended = match &*problems {
         [] => Ok(Exit::Done),
         _ => Err(file::problem(path, &problems.join("; "))),

@@ -25,7 +25,7 @@ impl Shown {
         match &self.value {
             None => "(not set)".to_owned(),
             Some(_) if self.setting.is_secret() => "***".to_owned(),
-            Some(value) => masked(value),
+            Some(value) => self.masked(value),
         }
     }
 
@@ -35,15 +35,23 @@ impl Shown {
             "setting": self.setting.member(),
             "set": self.value.is_some(),
             "secret": secret,
-            "value": self.value.as_deref().filter(|_| !secret).map(masked),
+            "value": self.value.as_deref().filter(|_| !secret).map(|value| self.masked(value)),
             "from": Some(&self.from).filter(|from| !from.is_empty()),
         })
     }
-}
 
-/// Returns a setting that is not a secret without what was put into it by mistake: `config check` refuses such a value.
-fn masked(value: &str) -> String {
-    mask::text(&mask::without_passwords(value))
+    /// Returns a setting that is not a secret without what was put into it by mistake: `config check` refuses such a value. An address
+    /// may lack its scheme.
+    fn masked(&self, value: &str) -> String {
+        match value.rfind('@') {
+            Some(end)
+                if matches!(self.setting, Setting::BaseUrl | Setting::EnterpriseBaseUrl) && !value.contains("://") =>
+            {
+                format!("***{}", mask::text(&value[end..]))
+            }
+            _ => mask::text(&mask::without_passwords(value)),
+        }
+    }
 }
 
 /// One profile, or the settings that apply now.

@@ -18,12 +18,13 @@ pub(super) fn check(account: &Account, staging: &[String]) -> Result<(), Failure
             authority(base)
         )));
     }
-    if staging.iter().all(|named| account.base_urls().any(|base| is_named(base, named))) {
+    let Some(other) = staging.iter().find(|named| !account.base_urls().any(|base| is_named(base, named))) else {
         return Ok(());
-    }
+    };
     let ours: Vec<&str> = account.base_urls().map(BaseUrl::as_str).collect();
     Err(Failure::misuse(format!(
-        "--staging names no address of this account, which has {}; nothing was sent",
+        "--staging {} is no address of this account, which has {}; nothing was sent",
+        pg_model::mask::text(&pg_model::mask::without_passwords(other)),
         ours.join(", ")
     )))
 }
