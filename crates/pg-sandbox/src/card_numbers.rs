@@ -146,14 +146,15 @@ fn without_cv2<'a>(text: Cow<'a, str>, cv2: Option<&str>) -> Cow<'a, str> {
     shown.into()
 }
 
-/// Returns a text of a token as it is stored and returned: as sent, but with its card numbers masked (A200).
-pub(crate) fn masked_in_token<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
+/// Returns a text of a token as it is stored and returned: as sent, but with its card numbers masked, and the token's
+/// own number also beside other digits (A200).
+pub(crate) fn masked_in_token<'a>(name: &str, text: &'a str, own: &str) -> Cow<'a, str> {
     let search = if search_in(name) == Search::Entered { Search::Entered } else { Search::Whole };
-    masked(text, None, search)
+    masked(text, Some(own), search)
 }
 
 /// Which numbers a field of a card form is searched for.
-fn search_in(name: &str) -> Search {
+pub(crate) fn search_in(name: &str) -> Search {
     match name {
         "cardholderName" | "cardHolderName" | "cardDescription" => Search::Any,
         // Telephone numbers are as long as some card numbers, and one in ten has a valid check digit.
@@ -289,7 +290,7 @@ mod tests {
         for number in [PAN, "no 4000 0000 0000 1000!", "4000.0000.0000.1000", "4006381300063", "%34000000000001000"] {
             assert_ne!(masked(number, None, Search::Whole), number);
         }
-        assert_eq!(masked_in_token("customerMobile", "4000000000006"), "4000000000006");
+        assert_eq!(masked_in_token("customerMobile", "4000000000006", PAN), "4000000000006");
         assert_eq!(masked("4000000000001001", None, Search::Any), "400000******1001");
         assert_eq!(masked("20 26 11 21 100000", None, Search::Any), "20 26 11 ** 100000".replace("100000", "**0000"));
         assert!(masked(&"4".repeat(LONGEST_ROW + 1), None, Search::Likely).contains("***"));

@@ -61,3 +61,9 @@ fn fits(token: &CardToken, customer: Option<&MerchantCustomerReference>) -> Resu
         _ => Ok(()),
     }
 }
+
+/// Warns about a text of a token in which a card number is masked (A200).
+fn warn_of_mask(context: &mut Context<'_>, name: &str) {
+    context.basis.assume(assumed::CARD_NUMBERS_IN_FREE_TEXT);
+    context.warn(&format!("{name} contains a value like a card number, which is masked in the token"));
+}

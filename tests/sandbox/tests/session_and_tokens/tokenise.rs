@@ -146,6 +146,10 @@ fn texts_of_a_token_are_returned_as_sent_unless_they_contain_a_card_number() {
         // An article number that may be a card number.
         ("4006381300063", "400638***0063"),
         ("4000 0000 0000 1000", "4000 00** **** 1000"),
+        // The card's own number beside other digits, also a CV2 or an expiry.
+        ("4000000000001000123", "400000******1000123"),
+        ("40000000000010001240", "400000******10001240"),
+        ("04000000000001000", "0400000******1000"),
     ] {
         let transaction = paid(&mut shop, text);
         let token = tokenised(&mut shop, &[("transactionKey", &transaction)]);

@@ -5,7 +5,13 @@ use pg_model::{
     field::Length,
 };
 
-use super::{super::method::Serve, Context, Merchant, Refusal, detail, find, fits};
+use super::{
+    super::{
+        method::Serve,
+        stray_number::{is_of_card, is_of_token},
+    },
+    Context, Merchant, Refusal, detail, find, fits, warn_of_mask,
+};
 use crate::codes::SandboxErrorCode;
 use crate::{
     assumed, card_numbers,
@@ -94,22 +100,22 @@ fn create(
         assumed::FORM_OF_CARD_KEYS_AND_CARD_IDENTIFIERS,
     ]);
     let key = context.keys.card(context.now);
+    let number = card.number(context.vault, &payment.key)?;
     let token = CardToken {
         merchant: payment.merchant.clone(),
         unique_identifier: identifier(context, payment, card)?,
         customer_reference: customer.map(str::to_owned),
         enabled: true,
         card: card.moved(context.vault, context.keys.dice(), &payment.key, &key)?,
-        details: details(&payment.details),
+        details: details(&payment.details, number.expose()),
         parent: Some(payment.key.clone()),
         created: context.now,
         key,
     };
     context.records.put(&token)?;
-    for (name, text) in payment.details.iter().filter(|(name, _)| is_kept(name)) {
-        if card_numbers::masked_in_token(name, text) != text.as_str() {
-            context.basis.assume(assumed::CARD_NUMBERS_IN_FREE_TEXT);
-            context.warn(&format!("{name} contains a value like a card number, which is masked in the token"));
+    for (name, text) in payment.details.iter().filter(|(name, _)| is_of_token(name)) {
+        if card_numbers::masked_in_token(name, text, number.expose()) != text.as_str() {
+            warn_of_mask(context, name);
         }
     }
     Ok(token)
@@ -121,27 +127,18 @@ fn identifier(context: &Context<'_>, payment: &Payment, card: &HeldCard) -> Resu
 }
 
 /// Returns the texts of a payment that a token record has. The form has another name for the fixed line.
-fn details(recorded: &Details) -> Details {
+fn details(recorded: &Details, number: &str) -> Details {
     let text = |(name, value): (&String, &String)| {
         let name = if name == "customerLandline" { "customerTelephone" } else { name };
-        is_kept(name).then(|| (name.to_owned(), fitting(name, value)))
+        is_of_token(name).then(|| (name.to_owned(), fitting(name, value, number)))
     };
     recorded.iter().filter_map(text).collect()
 }
 
-fn is_kept(name: &str) -> bool {
-    let customer = name.starts_with("customer") && !name.starts_with("customerAddress");
-    is_of_card(name) || customer || name.starts_with("cardholderAddress")
-}
-
-fn is_of_card(name: &str) -> bool {
-    matches!(name, "cardholderName" | "cardDescription")
-}
-
 /// Returns a text without card numbers (A200), cut to the record's length, since the hosted service accepts longer ones
 /// (A65). The documents give no length for the card's own texts (spec 1 §2.1).
-fn fitting(name: &str, text: &str) -> String {
-    let text = card_numbers::masked_in_token(name, text);
+fn fitting(name: &str, text: &str, number: &str) -> String {
+    let text = card_numbers::masked_in_token(name, text, number);
     match UpdateCardKeyDetails::INFO.field(name).map(|field| field.length) {
         Some(Length::Between(_, most)) if !is_of_card(name) => text.chars().take(most.into()).collect(),
         _ => text.into_owned(),
@@ -166,7 +163,7 @@ mod tests {
             "mccSurname",
         ];
         let recorded = names.into_iter().map(|name| (name.to_owned(), name.to_owned())).collect();
-        let kept = details(&recorded);
+        let kept = details(&recorded, "4000000000001000");
         let names: Vec<&str> = kept.keys().map(String::as_str).collect();
         let wanted =
             ["cardDescription", "cardholderAddressTown", "cardholderName", "customerEmail", "customerTelephone"];

@@ -2,7 +2,7 @@
 
 use pg_model::{Acknowledgement, ApiRequest as _, ParameterSink, ResultCode, UpdateCardKeyDetails, field::Field};
 
-use super::{super::method::Serve, Context, Merchant, Refusal, find};
+use super::{super::method::Serve, Context, Merchant, Refusal, find, warn_of_mask};
 use crate::{assumed, card_numbers, expiry, records::CardToken};
 
 impl Serve for UpdateCardKeyDetails {
@@ -10,7 +10,10 @@ impl Serve for UpdateCardKeyDetails {
         let customer = self.merchant_customer_reference.as_ref();
         let mut token = find(context, merchant, &self.card_key, customer)?;
         context.basis.assume(assumed::LIMITS_OF_UPDATECARDKEYDETAILS);
-        self.visit(&mut Change(&mut token));
+        let number = token.card.number(context.vault, &token.key)?;
+        let mut change = Change { token: &mut token, number: number.expose(), masked: Vec::new() };
+        self.visit(&mut change);
+        change.masked.iter().for_each(|name| warn_of_mask(context, name));
         if token.card.expiry_month.is_empty() || token.card.expiry_year.is_empty() {
             context.warn("the card has no complete expiry date, so it cannot be charged until it gets one");
         }
@@ -23,7 +26,12 @@ impl Serve for UpdateCardKeyDetails {
 
 /// Writes every detail that is sent, and removes details that are sent without a value, including the expiry (spec 1
 /// §4.6 rule 1). A card number in a text is masked (A200).
-struct Change<'a>(&'a mut CardToken);
+struct Change<'a> {
+    token: &'a mut CardToken,
+    number: &'a str,
+    /// The texts in which a card number was masked.
+    masked: Vec<String>,
+}
 
 impl ParameterSink for Change<'_> {
     fn credentials(&mut self) {}
@@ -31,12 +39,15 @@ impl ParameterSink for Change<'_> {
     fn parameter(&mut self, _field: &'static Field, name: &str, value: &str) {
         match name {
             "cardKey" | "merchantCustomerReference" => {}
-            "cardExpiryMonth" => value.clone_into(&mut self.0.card.expiry_month),
-            "cardExpiryYear" => self.0.card.expiry_year = expiry::four_digits(value),
-            _ if value.is_empty() => drop(self.0.details.remove(name)),
+            "cardExpiryMonth" => value.clone_into(&mut self.token.card.expiry_month),
+            "cardExpiryYear" => self.token.card.expiry_year = expiry::four_digits(value),
+            _ if value.is_empty() => drop(self.token.details.remove(name)),
             _ => {
-                let shown = card_numbers::masked_in_token(name, value);
-                self.0.details.insert(name.to_owned(), shown.into_owned());
+                let shown = card_numbers::masked_in_token(name, value, self.number);
+                if shown != value {
+                    self.masked.push(name.to_owned());
+                }
+                self.token.details.insert(name.to_owned(), shown.into_owned());
             }
         }
     }
