@@ -1,4 +1,4 @@
-//! What log files had before: a secret in there was not written since.
+//! What log files had before: a secret in one that nothing was written to is not new.
 
 use std::{
     fs::{File, Metadata},
@@ -23,8 +23,6 @@ struct Mark {
     length: u64,
     modified: Option<SystemTime>,
     hash: u64,
-    /// Whether more may have been added to the file of this path.
-    is_begun: bool,
 }
 
 impl Marks {
@@ -35,20 +33,13 @@ impl Marks {
             let file = path.metadata().ok()?;
             left = left.checked_sub(file.len())?;
             let hash = hash(path, file.len()).ok()??;
-            Some(Mark { path: path.clone(), length: file.len(), modified: file.modified().ok(), hash, is_begun: true })
+            Some(Mark { path: path.clone(), length: file.len(), modified: file.modified().ok(), hash })
         };
         Self(paths.iter().filter_map(&mut mark).collect())
     }
 
-    /// Looks which files were written anew since: what they have then is new, even if it is the same.
-    pub(crate) fn check(&mut self) {
-        for mark in &mut self.0 {
-            mark.is_begun = mark.path.metadata().is_ok_and(|file| mark.is_old_in(&mark.path, &file));
-        }
-    }
-
-    /// Returns how many of the first bytes of a file are old. All of one that was renamed, none of one that was truncated,
-    /// replaced or written anew.
+    /// Returns how many of the first bytes of a file are as before. All of them only if nothing was written since, though it may
+    /// have been renamed: one that grew may also have been truncated, and have been given the same beginning again.
     pub(crate) fn old_in(&self, path: &Path, file: &Metadata) -> u64 {
         self.0.iter().filter(|mark| mark.is_old_in(path, file)).map(|mark| mark.length).max().unwrap_or_default()
     }
@@ -59,7 +50,7 @@ impl Mark {
         let is_meant = if file.len() == self.length {
             self.modified.is_some() && self.modified == file.modified().ok()
         } else {
-            self.is_begun && self.path == path && file.len() > self.length
+            self.path == path && file.len() > self.length
         };
         is_meant && hash(path, self.length).is_ok_and(|hash| hash == Some(self.hash))
     }
@@ -110,17 +101,5 @@ mod tests {
         assert_eq!((old_in(&rotated), old_in(&path)), (4, 0));
         write(&rotated, "leak, leak", 3);
         assert_eq!(old_in(&rotated), 0, "a file that is new at this path");
-    }
-
-    #[test]
-    fn a_file_that_was_once_written_anew_has_nothing_old() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("shop.log");
-        write(&path, "leak", 1);
-        let mut marks = Marks::of(std::slice::from_ref(&path));
-        write(&path, "", 2);
-        marks.check();
-        write(&path, "leak, leak", 3);
-        assert_eq!(marks.old_in(&path, &path.metadata().unwrap()), 0);
     }
 }

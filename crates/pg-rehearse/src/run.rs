@@ -136,7 +136,6 @@ pub async fn run(
             return Ok(report);
         }
     };
-    troupe.logs.check();
     if troupe.plan.has(Job::Charge) && drills.iter().any(|scene| scene.charges()) {
         let tried = tokio::select! {
             tried = try_ways(troupe) => tried?,

@@ -1,6 +1,6 @@
 //! The forms of a report.
 
-use pg_rehearse::{Plan, RunError, Verdict};
+use pg_rehearse::{Outcome, Plan, RunError, Verdict};
 use pg_support::installed;
 use quick_xml::{Reader, events::Event};
 
@@ -209,7 +209,8 @@ fn a_log_of_an_earlier_run_is_no_failure_of_this_one() {
         let mut options = only(&["H03", "H04"]);
         options.jobs = 1;
         let report = rehearse(&plan, folder.path(), &options).expect("it works");
-        report.outcomes.iter().map(|one| (one.verdict, one.findings[0].text.clone())).collect::<Vec<_>>()
+        let first = |one: &Outcome| one.findings.first().map(|finding| finding.text.clone()).unwrap_or_default();
+        report.outcomes.iter().map(|one| (one.verdict, first(one))).collect::<Vec<_>>()
     };
     let is = |found: &[(Verdict, String)], verdict| found.iter().all(|one| one.0 == verdict);
     let leak = "env >> 'LOG'; tee -a 'LOG'";
@@ -218,11 +219,11 @@ fn a_log_of_an_earlier_run_is_no_failure_of_this_one() {
         let found = ran(keeps);
         assert!(is(&found, Verdict::Failed), "{found:?}");
     }
-    let found = ran("cat");
-    assert!(is(&found, Verdict::Warning), "{found:?}");
-    assert!(
-        found[0].1.ends_with("but it was there before this rehearsal: delete the log to see only what is written now")
-    );
+    let hint = "before this rehearsal: delete the log to see only what is written now";
+    for (keeps, verdict) in [("cat", Verdict::Warning), ("echo paying >> 'LOG'; cat", Verdict::Failed)] {
+        let found = ran(keeps);
+        assert!(is(&found, verdict) && found.iter().all(|one| one.1.ends_with(hint)), "{keeps}: {found:?}");
+    }
     // Rotated, replaced, truncated, or new.
     for rotated in ["mv 'LOG' 'LOG.1'", "rm 'LOG'", ": > 'LOG'", "true"] {
         let found = ran(&format!("{rotated}; {leak}"));
@@ -231,5 +232,10 @@ fn a_log_of_an_earlier_run_is_no_failure_of_this_one() {
     for _ in 0..2 {
         let found = ran(anew);
         assert!(found.iter().any(|one| one.0 == Verdict::Failed), "{found:?}");
+    }
+    // Begun anew by each process, with the same first lines and one more.
+    for keeps in ["tee 'LOG'", "tee 'LOG' | (cat; echo paid >> 'LOG')"] {
+        let found = ran(keeps);
+        assert!(found[0].0 == Verdict::Failed, "{keeps}: {found:?}");
     }
 }

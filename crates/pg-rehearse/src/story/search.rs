@@ -92,6 +92,9 @@ pub(crate) struct Watch {
 enum Age {
     /// Before this rehearsal.
     Old,
+    /// Before this rehearsal or during it: the same seed gives the same secrets, and a log that begins as before may have been begun
+    /// anew.
+    Unknown,
     /// During this rehearsal, before this drill.
     Earlier,
     /// During this drill.
@@ -104,6 +107,12 @@ impl Age {
         let Finding { kind, text, .. } = finding;
         match self {
             Self::New => fault(kind, text),
+            Self::Unknown => fault(
+                kind,
+                format!(
+                    "{text}, which has lines of before this rehearsal: delete the log to see only what is written now"
+                ),
+            ),
             Self::Earlier if is_of_all => fault(kind, format!("{text}, written before this drill by another one")),
             Self::Earlier => doubt(kind, format!("{text}, but it was there before this drill")),
             Self::Old => doubt(
@@ -307,8 +316,13 @@ fn since(path: &Path, before: u64, search: impl FnMut(&str)) -> io::Result<()> {
 fn by_age(path: &Path, most: u64, before: [&Marks; 2], mut search: impl FnMut(&str, Age)) -> io::Result<u64> {
     let file = fs::metadata(path)?;
     let (mut begin, length) = (file.len().saturating_sub(most), file.len());
-    let [old, earlier] = before.map(|marks| marks.old_in(path, &file));
-    for (end, age) in [(old, Age::Old), (earlier, Age::Earlier), (length, Age::New)] {
+    let ages = match before.map(|marks| marks.old_in(path, &file)) {
+        [0, earlier] => [(earlier, Age::Earlier), (length, Age::New)],
+        [old, _] if old == length => [(length, Age::Old), (length, Age::New)],
+        // A secret may lie where the old lines end.
+        _ => [(length, Age::Unknown), (length, Age::New)],
+    };
+    for (end, age) in ages {
         pieces(path, begin, end, |text| search(text, age))?;
         begin = begin.max(end);
     }
@@ -412,6 +426,23 @@ mod tests {
         let gone = vec![folder.path().join("gone"), folder.path().join("oldest/below")];
         let told = in_files(gone, MOST, nothing, search);
         assert!(told.len() == 1 && told[0].text.starts_with("not searched: below: "), "{told:?}");
+    }
+
+    /// The process of the last rehearsal was killed while it wrote.
+    #[test]
+    fn a_secret_across_the_end_of_the_old_lines_is_found() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "card 41111157").unwrap();
+        let (old, nothing) = (Marks::of(&[file.path().to_owned()]), Marks::default());
+        let read = || {
+            let mut read = Vec::new();
+            let mut keep = |text: &str, age| read.push((text.to_owned(), age));
+            by_age(file.path(), MOST, [&old, &nothing], &mut keep).unwrap();
+            read
+        };
+        assert_eq!(read(), [("card 41111157".to_owned(), Age::Old)]);
+        fs::write(file.path(), "card 4111115703353726").unwrap();
+        assert_eq!(read(), [("card 4111115703353726".to_owned(), Age::Unknown)]);
     }
 
     #[test]
