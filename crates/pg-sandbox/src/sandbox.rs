@@ -2,6 +2,10 @@
 
 use std::{path::Path, sync::Arc};
 
+use bytes::Bytes;
+use http::{Request, Response};
+use zeroize::Zeroizing;
+
 use crate::{
     accounts::Accounts,
     clock::Clock,
@@ -22,9 +26,6 @@ use crate::{
     timestamp::Timestamp,
     vault::{self, Cv2Memory, KeyFile, Sealed, Stage, Vault},
 };
-use bytes::Bytes;
-use http::{Request, Response};
-use zeroize::Zeroizing;
 
 mod accounts;
 mod callbacks;

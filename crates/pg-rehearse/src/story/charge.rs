@@ -146,7 +146,9 @@ pub(crate) async fn play(stage: &mut Stage, story: &Charge) -> Played {
         return Ok(Outcome::not_applicable(drill, why.to_owned()));
     };
     let places = if let Judged::Secrets(places) = story.judged { places } else { &[] };
-    if let Some(why) = search::impossible(&troupe, places).filter(|_| !places.is_empty()) {
+    if !places.is_empty()
+        && let Some(why) = search::impossible(&troupe, places)
+    {
         return Ok(Outcome::not_applicable(drill, why.to_owned()));
     }
     let card = card(stage, story.card);

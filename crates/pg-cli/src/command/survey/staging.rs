@@ -1,6 +1,7 @@
 //! Checks whether an address may be surveyed.
 
 use http::Uri;
+use pg_model::mask;
 use pg_proto::{Account, BaseUrl};
 
 use crate::failure::Failure;
@@ -24,7 +25,7 @@ pub(super) fn check(account: &Account, staging: &[String]) -> Result<(), Failure
     let ours: Vec<&str> = account.base_urls().map(BaseUrl::as_str).collect();
     Err(Failure::misuse(format!(
         "--staging {} is no address of this account, which has {}; nothing was sent",
-        pg_model::mask::text(&pg_model::mask::without_passwords(other)),
+        mask::text(&mask::without_passwords(other)),
         ours.join(", ")
     )))
 }

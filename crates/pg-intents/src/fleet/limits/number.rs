@@ -25,7 +25,7 @@ pub(super) struct Number<S> {
     clock: Arc<dyn Clock>,
     /// The name of the share in the store.
     account: String,
-    pub(super) per_minute: u32,
+    per_minute: u32,
     named: Mutex<Option<Stopwatch>>,
     warned: AtomicBool,
 }
